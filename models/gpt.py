@@ -88,13 +88,14 @@ class GPT(nn.Module):
         x = E[ids] + P                                  # P: learned positions
         x = x + attention(LayerNorm(x))                 # causal; this line and the next are repeated num_layers times
         x = x + feed_forward(LayerNorm(x))
-        logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding, unless the config says not
+        logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding
 
     Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (GPT-2), section 2.3. The initial
     embeddings are normal with a small standard deviation. Each attention and each feed-forward part adds its output to the
     residual stream, so its initial output weights are divided by the square root of the number of parts, 2 * num_layers.
 
     Args:
+        config: the sizes, and what differs from the formulas above: ``rms_norm``, ``tied=False``, rotary positions.
         rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:

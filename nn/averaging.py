@@ -15,7 +15,8 @@ from .optimizer import number
 class WeightAverage:
     """An exponential moving average (EMA) of a model's parameters: ``a = decay * a + (1 - decay) * p`` after each step.
 
-    The average begins with the parameters at the first ``update``. Buffers are not averaged. Source: Polyak and Juditsky 1992,
+    The average begins with the parameters at the first ``update``. Buffers are not averaged. The checkpoint files of
+    :func:`fit` do not hold it: after a resumption it begins anew. Source: Polyak and Juditsky 1992,
     SIAM J. Control Optim. 30(4), for the idea; the exponential form is that of Tarvainen and Valpola 2017, arXiv:1703.01780,
     section 2. PyTorch has it as ``swa_utils.AveragedModel`` with ``get_ema_multi_avg_fn(decay)``.
 

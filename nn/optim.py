@@ -57,10 +57,8 @@ class SGD(Optimizer):
                 raise ArgumentError(
                     "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
                 )
-            self.settings = (
-                *SGD.settings,
-                "nesterov",
-            )  # only here, so that files from before it was an option can be read
+            # Without it, the settings are those of files that were written before it was an option.
+            self.settings = (*SGD.settings, "nesterov")
 
     def _arrays(self) -> Sequence[str]:
         return self.slots if self.momentum else ()

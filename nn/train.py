@@ -98,7 +98,8 @@ def fit(
 
     Returns:
         History: the losses of all steps and the metrics of all epochs, including those before a resumption. The model is in
-        evaluation mode and has the last step's weights, or with ``restore_best`` those of the best epoch.
+        evaluation mode and has the last step's weights, or with ``restore_best`` those of the best epoch, which
+        ``load_weights(model, "folder/best.safetensors")`` loads, too.
 
     Raises:
         ArgumentError: a setting is out of its range or needs another setting, there are no batches, the loss is not a Tensor

@@ -138,6 +138,13 @@ def loss_of(frame: FrameType | None, end: Entry) -> Tensor | None:
     return None
 
 
+def is_writing(frame: FrameType | None) -> bool:
+    """Return whether the sweep is one of :func:`write_numpy`, whose runs are no training steps."""
+    while frame is not None and not str(frame.f_globals.get("__name__", "")).startswith("minigrad.codegen."):
+        frame = frame.f_back
+    return frame is not None
+
+
 def inputs_of(frame: FrameType | None) -> list[Tensor]:
     """Return the fresh inputs of a transform that runs the sweep."""
     for _ in range(FRAMES):

@@ -20,7 +20,7 @@ from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
-from .look import FullLook, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
+from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
 from .origin import BadOrigin, backward_origin, forward_origin
 from .river import NOTHING, GradientRiver, sum_of_squares
 
@@ -115,7 +115,7 @@ class Watcher:
             return
         frame = sys._getframe(2).f_back  # the caller of sweep, which called to_sweep
         loss = loss_of(frame, entries[-1])
-        if loss is None:
+        if loss is None or is_writing(frame):
             return
         self._finish_look()
         if self.origin is not None and self._was_taken(loss):

@@ -273,14 +273,14 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0, *, has_aux: bool =
     def transformed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         run = Recorded(*choose(f, argnum, args, kwargs))
         returned, output = run.value(), run.output
+        value = returned
         if has_aux:
             if not isinstance(returned, tuple) or len(returned) != 2:
                 raise UnsupportedError(
                     f"has_aux=True needs a function that returns a tuple (loss, aux), got {type(returned).__name__}: return "
                     "both, or leave out has_aux"
                 )
-            output = output[0]
-        value = returned[0] if has_aux else returned
+            value, output = returned[0], output[0]
         check_no_step(value, "grad")
         shape, dtype = _kind(value)
         if shape != () or dtype.kind != "f":

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,6 +135,18 @@ def test_the_block_ends_at_bad_numbers_and_says_so(capsys: pytest.CaptureFixture
     assert watched.steps < 50
     assert watched.findings[0].kind == "nonfinite"
     assert "np.log(w - 0.5)" in capsys.readouterr().out
+
+
+def test_runs_of_write_numpy_are_no_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    def loss(w: np.ndarray) -> Any:
+        return np.sum(w**2)
+
+    w = np.array([1.0, 2.0])
+    expected = mg.write_numpy(loss, w).source
+    with mg.debugging():
+        mg.grad(loss)(w)
+        assert mg.write_numpy(loss, w).source == expected
+    assert "in 1 step:" in capsys.readouterr().out
 
 
 def test_losses_and_norms_are_those_of_each_step() -> None:

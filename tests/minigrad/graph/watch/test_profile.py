@@ -75,7 +75,7 @@ def test_times_are_those_of_the_operation_alone() -> None:
     operation = slow(0.02, 0.03)
     with profile() as p:
         x = leaf(1.0)
-        time.sleep(0.8)  # the program's own: whoever counted it would have at least as much
+        time.sleep(0.8)  # a profile that counted this pause would give at least 0.8
         y = operation(operation(x) * 2)
         y.backward()
     slowest, other = p.by_operation()
