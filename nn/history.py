@@ -104,7 +104,7 @@ class History:
                 axes.set(title=draw.plain_label(name), xlabel="epoch, from 1")
             for axes in (first, *rest):
                 axes.xaxis.get_major_locator().set_params(integer=True)
-                axes.tick_params(labelsize=8)
+                axes.tick_params(labelsize=8, which="both")  # the logarithmic scale may label its minor ticks
             fig.tight_layout()
             saved: Path = draw.save(fig, path)
         return saved
