@@ -182,7 +182,8 @@ def draw_dot(
             for the first) or "check" (which derivatives are right, as in ``check_edges``).
         rankdir: "LR" for left to right, "TB" for top to bottom. By default graphs of up to 25 nodes are drawn left to right.
         max_nodes: a drawing of more nodes is simplified. Three or more equal layers are drawn once ("x 6"), and so are the
-            equal steps of a loop ("loop x 200"). If that is not enough and ``depth`` is None, modules become boxes.
+            equal steps of a loop ("for t = 0 … 199, 200 steps"; "loop" without a trace or a variable that tells them apart).
+            If that is not enough and ``depth`` is None, modules become boxes.
         tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
         views: whether operations that only reshape are drawn.
 

@@ -157,7 +157,7 @@ class _Depiction:
         else:
             look = MODULE
             title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP) else ""
-            title += f" x {module.count}" if module.count > 1 else ""
+            title += _times(module.kind, module.count)
         label = Lines([[(title, Letters(color=look["fontcolor"], bold=lane))]])
         marks = (f"module{module.id}", "module", plain(module.name), label, look)
         return Frame(*marks, f"cluster_{module.id}", parent, f"lane{module.id}" if lane else "")
@@ -213,9 +213,10 @@ class _Depiction:
         if node.change is not None and self.color == "change":
             title = f"{CHANGES[node.change][2]} {title}"
         pieces = [(title, Letters(bold=True))] if title else []
-        if operation and operation != name:
+        if operation and operation != name and operation != LOOP:
             pieces += [(f": {plain(operation)}", Letters())] if node.boxed else [(" ", Letters()), *small(operation)]
-        return [*pieces, (f" x {node.copies}", Letters())] if node.copies > 1 else pieces
+        times = _times(node.operation, node.copies)
+        return [*pieces, (times, Letters())] if times else pieces
 
     def line(self, edge: Edge, number: int) -> Line:
         text = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
@@ -242,6 +243,13 @@ class _Depiction:
                 Table([[Cell(label)]]) if found == "wrong" else label
             )  # a table leaves space for the thick line
         return line
+
+
+def _times(kind: str | None, count: int) -> str:
+    """Return how many equal layers, or steps of a loop, a box stands for; "" if it is one."""
+    if count == 1:
+        return ""
+    return f", {count} steps" if kind == LOOP else f" x {count}"
 
 
 def _again(graph: Graph) -> set[int]:

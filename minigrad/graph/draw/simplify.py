@@ -11,6 +11,7 @@ from itertools import groupby
 
 from ..record.model import AnyGraph, Edge, Graph, ModuleBox, Node
 from ..record.names import without_place
+from .calls import CallsAround
 from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
@@ -117,7 +118,8 @@ class _Fold:
         for edge in graph.edges:
             self.readers[edge.source].add(edge.target)
         self.stands_for = list(range(len(graph.nodes)))
-        self.loops: Counter[int | None] = Counter()
+        self.calls = CallsAround(graph)
+        self.loops: Counter[int | None] = Counter()  # by the module around them, the loops that no variable names
         self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
         self.homes: dict[int, int] = {}  # from a node to the box around its step
         self.modules: list[ModuleBox] = []
@@ -147,20 +149,23 @@ class _Fold:
         for step, values in zip(loop.operations, own):
             usual = (value for operand, value in values.items() if operand in own[1])  # not the loop's initial values
             nodes.append([self.graph.nodes[number] for number in sorted({*step, *usual})])
-        for _, equal in groupby(zip(nodes, loop.iterations), key=lambda step: _look(step[0], self.into)):
+        every = zip(nodes, loop.iterations, loop.operations)
+        for _, equal in groupby(every, key=lambda step: _look(step[0], self.into)):
             steps = list(equal)
-            first, units = steps[0]
+            first, units, _ = steps[0]
             if not enough(units, len(steps)):
-                yield from ((unit, around, 1) for _, several in steps for unit in several)
+                yield from ((unit, around, 1) for _, several, _ in steps for unit in several)
                 continue
-            for twins, _ in steps[1:]:
+            for twins, _, _ in steps[1:]:
                 for node, twin in zip(twins, first):
                     self.stands_for[node.id] = twin.id
             if loop.module is not None:  # layers have boxes
                 yield units[0], around, len(steps)
                 continue
-            self.loops[around] += 1
-            name = LOOP if self.loops[around] == 1 else f"{LOOP} {self.loops[around]}"
+            name = self.calls.title([operations for _, _, operations in steps])
+            if not name:
+                self.loops[around] += 1
+                name = LOOP if self.loops[around] == 1 else f"{LOOP} {self.loops[around]}"
             box = self.box(name, LOOP, around, len(steps))
             for node in first:
                 if self.homes.get(node.id, self.numbers.get(node.module, -1)) == around:

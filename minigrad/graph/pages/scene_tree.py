@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..draw.calls import CallsAround
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
 from ..record.names import without_place
-from .calls import CallsAround
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -210,11 +210,8 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
         name = module.name.removeprefix(outer) or module.kind
         return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
     if unit.kind == "loop":
-        steps = tree.calls.titles(unit)
-        if steps:
-            return f"{steps[0]} … {steps[-1].removeprefix('for ').rpartition(' = ')[2]}"
         last = unit.operations[0][-1]
-        return without_place(labels[last]) or graph.nodes[last].operation or ""
+        return tree.calls.title(unit.operations) or without_place(labels[last]) or graph.nodes[last].operation or ""
     if unit.kind != "part":
         return ""
     values = unit.operations[0] or tree.stages[id(unit)][0].values

@@ -70,7 +70,7 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
         "title": title(tree, unit, labels),
         "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
         "count": len(unit.iterations),
-        "rounds": tree.calls.titles(unit) if unit.kind == "loop" and unit.module is None else [],
+        "rounds": tree.calls.titles(unit.operations) if unit.kind == "loop" and unit.module is None else [],
     }
 
 

@@ -37,13 +37,13 @@ def recurrence(steps: int, backward: bool = True) -> Drawing:
 
 def test_a_loop_is_drawn_once() -> None:
     drawn = recurrence(200).drawn()
-    assert [(module.name, module.count) for module in drawn.modules] == [("loop", 200)]
+    assert [(module.name, module.count) for module in drawn.modules] == [("for t = 0 … 199", 200)]
     inside = [node.operation for node in drawn.nodes if node.module == 0]
     assert sorted(map(str, inside)) == ["add", "add", "getitem", "multiply", "tanh"]
     assert [node.count for node in drawn.nodes if node.module == 0] == [200] * 5
     outside = {node.name or node.operation or node.kind for node in drawn.nodes if node.module is None}
     assert outside == {"w", "b", "x", "constant", "multiply"}
-    assert "loop x 200" in recurrence(200).to_dot()
+    assert "for t = 0 … 199, 200 steps" in recurrence(200).to_dot()
 
 
 @pytest.mark.parametrize("steps", [50, 200, 400])
@@ -169,3 +169,20 @@ def test_what_repeats_is_found(signs: str, found: list[tuple[int, int, int]]) ->
             runs.append((place, len(unit.operations[0]), len(unit.operations)))
         place += len(list(unit.all_operations()))
     assert runs == found
+
+
+def test_a_loop_has_the_name_of_its_variable() -> None:
+    """A box around a loop names its first and last round. Without a variable that tells rounds apart it is a "loop"."""
+    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+    with mg.trace():
+        for epoch in range(5):  # noqa: B007
+            for word in ("a", "b", "c", "d", "e"):  # noqa: B007
+                h = (w * h).tanh()
+            h = h.exp() * 0.1
+        for _ in range(30):
+            h = (w * h).sqrt()
+        loss = h * 2.0
+    drawn = mg.draw_dot(loss, max_nodes=10)
+    assert [module.name for module in fold(drawn).modules] == ["for epoch = 0 … 4", "for word = 'a' … 'e'", "loop"]
+    drawn.depth = 0
+    assert "<B>for epoch = 0 … 4</B>, 5 steps" in drawn.to_dot() and "<B>loop</B>, 30 steps" in drawn.to_dot()

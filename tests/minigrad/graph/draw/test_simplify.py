@@ -254,7 +254,7 @@ def test_a_stack_of_layers_with_an_operation_between_is_a_loop() -> None:
     folded = fold(draw_dot(loss))
     check_consistent(folded)
     assert [(module.name, module.count, module.parent) for module in folded.modules] == [
-        ("loop", 5, None),
+        ("for i = 0 … 4", 5, None),
         ("layers.0", 1, 0),
         ("layers.0.inner", 1, 1),
     ]

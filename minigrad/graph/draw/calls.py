@@ -1,13 +1,13 @@
-"""Titles of scenes in the words of the program: its functions, classes, methods and loop variables."""
+"""Names parts of a graph in the words of the program: its functions, classes, methods and loop variables."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
 
-from ..draw.folding import Unit
 from ..record.model import Graph, Node
 from ..record.rounds import Owned, Rounds
+from .folding import Unit
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
 
@@ -59,7 +59,12 @@ class CallsAround:
         for (_, name), pairs in itertools.groupby(zip(keys, units), key=lambda pair: pair[0]):
             yield name, [unit for _, unit in pairs]
 
-    def titles(self, unit: Unit) -> list[str]:
-        """Return a title for each step of a loop, from the variables that tell them apart; empty if none do."""
-        found = self.rounds.told_apart([self.graph.nodes[step[-1]] for step in unit.operations])
+    def titles(self, steps: Sequence[Sequence[int]]) -> list[str]:
+        """Return a title for each step of a loop, from the variables that tell the steps apart; empty if none do."""
+        found = self.rounds.told_apart([self.graph.nodes[step[-1]] for step in steps])
         return [self.loop(text) for text in found] if all(found) and len(set(found)) == len(found) else []
+
+    def title(self, steps: Sequence[Sequence[int]]) -> str:
+        """Return a title for a whole loop: ``for t = 0 … 19``, ``Neuron 1 … Neuron 4``; "" if no variable tells it."""
+        titles = self.titles(steps)
+        return f"{titles[0]} … {titles[-1].removeprefix('for ').rpartition(' = ')[2]}" if titles else ""
