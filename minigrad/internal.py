@@ -103,6 +103,11 @@ def figures() -> Any:
     return import_module(".graph.draw.figures", __package__)
 
 
+def gradient_river() -> Any:
+    """Return the class GradientRiver, which notes and draws the size of gradients. It is imported only when it is needed."""
+    return import_module(".debug.river", __package__).GradientRiver
+
+
 def missing(module: str, name: str) -> Any:
     """Make the error for a name that a module does not have. It suggests minigrad's name for the same thing."""
     return import_module("._other_names", __package__).missing(module, name)

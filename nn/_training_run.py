@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
-from minigrad.internal import CheckpointError, active, save_checkpoint, to_host
+from minigrad.internal import CheckpointError, active, gradient_river, save_checkpoint, to_host
 
 from . import _training_state as state
 from ._interrupts import Interrupts
@@ -50,9 +50,13 @@ class TrainingRun:
     on_step: Callable[[], object] | None = None
     ranks: OneProcess = field(default_factory=OneProcess)
     restore_best: bool = False
+    river: bool = False
 
     def __post_init__(self) -> None:
         self.history = History()  # one dictionary of metrics per completed epoch
+        self.names = [name for name, _ in self.model.named_parameters()]
+        if self.river:
+            self.history.river = gradient_river()()
         self.updates = 0  # in the current epoch
         self.dropouts = list(state.dropouts(self.model).values())
         self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
@@ -132,6 +136,8 @@ class TrainingRun:
         loss = self._backward(group)
         if not math.isfinite(loss):  # checked before it changes the weights
             raise self._stopped(f"the loss of step {self._progress[0]} is {loss}")
+        if self.river:
+            self.history.river.add_gradients(self.model.named_parameters())
         self._clip()
         lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
         with self._undivided():
@@ -229,6 +235,9 @@ class TrainingRun:
             for entry, step in zip(about["dropout"].values(), self.dropout_steps):
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
+            if self.river:
+                # After an error between backward and update, the river has a step more than the run.
+                arrays["river"] = self.history.river.numbers(self.names)[: len(self.history.losses)]
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
             if not self.updates and self._best_is_last():
                 save_checkpoint(self.files.best, arrays, about)
@@ -252,7 +261,7 @@ class TrainingRun:
                 f"'{path}' is from a run with precision='float16', which fit no longer supports: load its weights with "
                 "nn.load_weights, and start a new run with resume=False"
             )
-        history = History(arrays["losses"].tolist(), about["metrics"])
+        history = History(arrays["losses"].tolist(), about["metrics"], self._saved_river(path, arrays))
         best_weights = self._saved_best(history)
         state.restore(path, self.model, self.optimizer, arrays, about)
         self.history, self.best_weights = history, best_weights
@@ -260,6 +269,18 @@ class TrainingRun:
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
         self._note_dropouts()
         self.saved = self._progress
+
+    def _saved_river(self, path: Path, arrays: state.Arrays) -> Any:
+        """Return the river of a saved run. The steps of a run that had none are empty in it."""
+        if not self.river:
+            return None
+        steps = len(arrays["losses"])
+        saved = arrays.get("river", np.tile([0.0, 0.0, 0.0, -1.0, 0.0], (steps, 1)))
+        if saved.dtype != np.float64 or saved.shape != (steps, 5) or not (saved[:, 3] < len(self.names)).all():
+            raise CheckpointError(
+                f"'{path}' has a river of gradients that does not fit its {steps} steps: resume with river=False"
+            )
+        return gradient_river().from_numbers(saved, self.names)
 
     def _saved_best(self, history: History) -> state.Arrays | None:
         """Return the weights of the best epoch of a saved run, from its ``best`` file."""

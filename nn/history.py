@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -21,6 +21,10 @@ Best = tuple[Literal["min", "max"], str]  # whether the least or the greatest va
 class History:
     """The loss of every step, and for each epoch the metrics that ``validate`` returned ({} without ``validate``).
 
+    Attributes:
+        river: with ``fit(..., river=True)`` the size of the gradients of every step, before they are clipped: a band from the
+            10th to the 90th percentile of the parameters, and the largest with its name; else None. A notebook draws it.
+
     Example:
         >>> import nn
         >>> history = nn.History(losses=[0.7, 0.3, 0.2], metrics=[{"accuracy": 0.9}])
@@ -32,6 +36,7 @@ class History:
 
     losses: list[float] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)
+    river: Any = field(default=None, compare=False)
 
     def metric(self, name: str) -> list[float]:
         """Return a metric's value in each epoch, ``history.metric("accuracy")``; NaN for an epoch that lacks it.
@@ -64,7 +69,8 @@ class History:
             ]
             for i, epoch in enumerate(self.metrics)
         ]
-        return html_table(repr(self), header, rows)
+        table = html_table(repr(self), header, rows)
+        return table if self.river is None else table + self.river._repr_html_()
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draw the loss of each step, with its mean over each epoch, and beside it each metric, and return the path.
@@ -121,7 +127,7 @@ class History:
         return [math.fsum(self.losses[i * length : (i + 1) * length]) / length for i in range(epochs)]
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {"losses": list(self.losses), "metrics": [dict(epoch) for epoch in self.metrics]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

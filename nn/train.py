@@ -38,6 +38,7 @@ def fit(
     patience: int | None = None,
     best: Best | None = None,
     restore_best: bool = False,
+    river: bool = False,
     checkpoint: str | Path | None = None,
     every: int | None = None,
     resume: bool = False,
@@ -78,6 +79,7 @@ def fit(
         patience: stop when the best epoch is this many epochs ago.
         restore_best: whether the model has the weights of the best epoch, not of the last, when the training ends without an
             error. The ``last`` checkpoint file keeps the last weights, so a resumed run continues from them.
+        river: whether to note the size of the gradients of each step, by parameters, in ``History.river``.
         checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
             of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
             ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
@@ -130,7 +132,7 @@ def fit(
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
-        on_step=on_step, ranks=ranks, restore_best=restore_best,
+        on_step=on_step, ranks=ranks, restore_best=restore_best, river=river,
     )  # fmt: skip
     _check(run)
     return run.train(resume)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..engine.tensor import Tensor
 
 WIDTH, HEIGHT, LEFT, TOP = 960, 200, 90, 24  # of a drawing; of the margins for its numbers and its title
 COLUMNS = 450  # a longer training is drawn in groups of steps
@@ -60,6 +63,26 @@ class GradientRiver:
         low, high = ordered[round(0.1 * last)], ordered[round(0.9 * last)]
         self.steps.append(RiverStep(low**0.5, high**0.5, worst**0.5, key, len(means)))
 
+    def add_gradients(self, parameters: Iterable[tuple[str, Tensor]]) -> None:
+        """Add a step from the gradients that these parameters, each with its name, have now."""
+        gradients: list[tuple[str, Any]] = [(name, t._grad) for name, t in parameters if t._grad is not None]
+        arrays = [(name, getattr(g, "_array", g)) for name, g in gradients]  # after create_graph=True it is a Tensor
+        self.add([(name, sum_of_squares(g), g.size) for name, g in arrays])
+
+    def numbers(self, names: Sequence[str]) -> np.ndarray:
+        """Return the steps as an array for a file: a row each, with the place of its key in ``names``, or -1."""
+        places: dict[Hashable, int] = {name: i for i, name in enumerate(names)}
+        rows = [(step.low, step.high, step.most, places.get(step.key, -1), step.number) for step in self.steps]
+        return np.array(rows, np.float64).reshape(-1, 5)
+
+    @classmethod
+    def from_numbers(cls, numbers: np.ndarray, names: Sequence[str]) -> GradientRiver:
+        """Return the river that :meth:`numbers` wrote."""
+        river = cls()
+        for low, high, most, place, number in numbers.tolist():
+            river.steps.append(RiverStep(low, high, most, names[int(place)] if place >= 0 else None, int(number)))
+        return river
+
     def __repr__(self) -> str:
         if not self.steps:
             return "GradientRiver(0 steps)"
@@ -83,9 +106,11 @@ class GradientRiver:
             steps = f"step {group[0]}" if len(group) == 1 else f"steps {group[0]} to {group[-1]}"
             text = f"{steps}: 10 to 90 % of the parameters {low[i]:.3g} to {high[i]:.3g}, the largest {most[i]:.3g}"
             spike = max(group, key=lambda step: _rank(self.steps[step].most))
+            key = self.steps[spike].key
+            text += f" ({key})" if isinstance(key, str) else ""
             x = f'x="{LEFT + i * wide:.1f}" width="{wide:.2f}"'
             parts.append(
-                f'<g class="step" data-step="{spike}"><title>{text}</title>'
+                f'<g class="step" data-step="{spike}"><title>{escape(text)}</title>'
                 f'<rect {x} y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>'
                 f'<rect {x} y="{top:.1f}" height="{max(1.0, bottom - top):.1f}" fill="#3b7dd8" fill-opacity="0.6"/>'
                 f'<rect {x} y="{peak - 1:.1f}" height="2" fill="{"#d03030" if not math.isfinite(most[i]) else "#e08020"}"/></g>'

@@ -282,6 +282,26 @@ def test_it_stops_when_the_best_epoch_is_too_long_ago(how: Any, values: list[flo
     np.testing.assert_array_equal(history.metric("score"), values[:epochs])
 
 
+def test_the_river_has_the_gradients_of_each_step_before_they_are_clipped() -> None:
+    """The root mean square of each parameter's gradient, as the numbers that clip_norm has scaled give it again."""
+    model, sizes = Net(), []
+
+    def note() -> None:
+        sizes.append({name: float(np.sqrt(np.mean(p.grad**2))) for name, p in model.named_parameters()})
+
+    history = run(model, epochs=2, river=True, clip_norm=1e-3, on_step=note)
+    assert run(Net(), epochs=1).river is None
+    assert len(sizes) == len(history.losses)
+    for size, step in zip(sizes, history.river.steps):
+        name = max(size, key=lambda name: size[name])
+        assert (step.key, step.number) == (name, len(size))
+        assert step.low / step.most == pytest.approx(min(size.values()) / size[name], rel=1e-5)
+        assert step.most > 10 * size[name]  # 1e-3 was the norm of all gradients after the clipping
+    shown = history._repr_html_()
+    assert "<table" in shown
+    assert f"({history.river.steps[0].key})" in shown
+
+
 @pytest.mark.parametrize(("values", "best"), [([0.1, 0.7, 0.7, 0.3], 1), ([0.1, 0.2, 0.3], 2), ([math.nan] * 2, None)])
 def test_restore_best_leaves_the_weights_of_the_best_epoch(values: list[float], best: int | None) -> None:
     given, states = iter(values), []

@@ -9,7 +9,7 @@ import pytest
 
 import nn
 from minigrad import Tensor
-from minigrad.serialize import CheckpointError, load_checkpoint
+from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from nn import Module, TrainingError, _training_run, load_weights
 from tests.nn.training import (
     EPOCHS,
@@ -22,6 +22,7 @@ from tests.nn.training import (
     fail,
     loss,
     run,
+    schedule,
     stopping,
     validate,
     weights,
@@ -166,6 +167,33 @@ def test_restore_best_knows_the_epochs_before(tmp_path: Path) -> None:
     assert weights(model) == states[3]
     with pytest.raises(CheckpointError, match=r"needs the weights of epoch 0, and .* has those of epoch 1"):
         run(tmp_path, epochs=5, **(settings | {"best": ("min", "score")}))
+
+
+def test_the_river_of_gradients_goes_on(tmp_path: Path) -> None:
+    """Its numbers are those of a run that was not stopped, also after an error between the backward pass and the update."""
+    whole, _ = run(river=True)
+
+    def late(step: int) -> float:
+        if step == 7:
+            raise Stop
+        return schedule(step)
+
+    with pytest.raises(Stop):
+        run(tmp_path, river=True, schedule=late)
+    history, _ = run(tmp_path, seed=99, river=True)
+    assert history.river.steps == whole.river.steps
+    assert len(history.river.steps) == len(history.losses)
+
+
+def test_a_river_that_begins_late_or_is_damaged(tmp_path: Path) -> None:
+    run(tmp_path, epochs=1)
+    history, _ = run(tmp_path, epochs=2, river=True)
+    assert [step.number > 0 for step in history.river.steps] == [False] * STEPS + [True] * STEPS
+    arrays, about = load_checkpoint(tmp_path / "last.safetensors")
+    save_checkpoint(tmp_path / "last.safetensors", arrays | {"river": arrays["river"][:-1]}, about)
+    with pytest.raises(CheckpointError, match=r"a river of gradients that does not fit its 10 steps: .* river=False"):
+        run(tmp_path, epochs=3, river=True)
+    assert run(tmp_path, epochs=3)[0].river is None
 
 
 def test_what_is_in_a_checkpoint(tmp_path: Path) -> None:
