@@ -42,6 +42,7 @@ function render(fly = false, node = null) {
 function draw() {
   const inGraph = find("graph").contains(document.activeElement);
   renderPlace();
+  river.render(shownLoop(), find("river"));
   refill(find("title-section"), panel.title());
   refill(find("step-section"), panel.step());
   refill(find("small-section"), [panel.smallPrint()]);
