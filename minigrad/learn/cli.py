@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import secrets
 import time
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from minigrad.cli.options import file_to_write
 from minigrad.errors import ArgumentError
 
 from .checker import Job, Verdict, check
@@ -19,6 +21,8 @@ from .tasks import LANGUAGES, Task, find, say, tasks
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
+# Of the table of `score --csv`.
+COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints"]
 
 
 @dataclass
@@ -29,6 +33,7 @@ class Progress:
     language: str = "en"
     passed: list[str] = field(default_factory=list)
     hints: dict[str, int] = field(default_factory=dict)  # how many have been given
+    attempts: dict[str, int] = field(default_factory=dict)  # how often `check` or `watch` has checked a task
 
     @classmethod
     def load(cls, folder: Path) -> Progress:
@@ -41,7 +46,7 @@ class Progress:
             found = cls(**json.loads(path.read_text(encoding="utf-8")))
             whole = isinstance(found.seed, int) and found.seed >= 0 and found.language in LANGUAGES
             whole = whole and all(isinstance(label, str) for label in found.passed)
-            whole = whole and all(isinstance(count, int) for count in found.hints.values())
+            whole = whole and all(isinstance(count, int) for count in (*found.hints.values(), *found.attempts.values()))
         except (ValueError, TypeError, AttributeError):
             whole = False
         if not whole:
@@ -81,7 +86,11 @@ def add_to(commands: Any) -> None:
         command.add_argument(
             "--no-page", dest="page", action="store_false", help="write no page of the answer into pages/"
         )
-    part("score", _score, "check all answers and count").add_argument("--json", action="store_true")
+    score = part("score", _score, "check all answers and count")
+    score.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="of these learners (default: here)")
+    score.add_argument("--json", action="store_true", help="print JSON, of one folder")
+    table = "write a table with a row for each learner and task"
+    score.add_argument("--csv", type=file_to_write(".csv"), metavar="PATH", help=table)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -92,8 +101,8 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _open(options: argparse.Namespace) -> Progress:
-    progress = Progress.load(options.folder)
+def _open(options: argparse.Namespace, folder: Path | None = None) -> Progress:
+    progress = Progress.load(folder or options.folder)
     if options.language:
         progress.language = options.language
     return progress
@@ -149,7 +158,7 @@ def _tell(verdict: Verdict, language: str, page: bool) -> None:
         print(f"\n{line}", flush=True)
 
 
-def _checked(folder: Path, progress: Progress, wanted: list[Task]) -> list[Verdict]:
+def _checked(folder: Path, progress: Progress, wanted: list[Task], *, counted: bool = True) -> list[Verdict]:
     """Check, and keep what was passed. The file is written anew, whatever an answer did to it."""
     for one in wanted:
         if not (folder / one.file).is_file():
@@ -158,6 +167,8 @@ def _checked(folder: Path, progress: Progress, wanted: list[Task]) -> list[Verdi
     passed = {*progress.passed, *(v.task.label for v in verdicts if v.passed)}
     passed -= {v.task.label for v in verdicts if not v.passed}
     progress.passed = [one.label for one in tasks() if one.label in passed]
+    for one in wanted if counted else []:
+        progress.attempts[one.label] = progress.attempts.get(one.label, 0) + 1
     progress.save(folder)
     return verdicts
 
@@ -201,6 +212,7 @@ def _watch(options: argparse.Namespace) -> int:
         time.sleep(0.3)
         now = _saved(options.folder)
         for file in [file for file in now if now[file] != seen.get(file)]:
+            progress = _open(options)  # a `hint` in another terminal counts, too
             (verdict,) = _checked(options.folder, progress, [find(file)])
             print()
             _tell(verdict, progress.language, options.page)
@@ -214,18 +226,39 @@ def _saved(folder: Path) -> dict[str, int]:
 
 
 def _score(options: argparse.Namespace) -> int:
-    progress = _open(options)
-    there = [one for one in tasks() if (options.folder / one.file).is_file()]
-    verdicts = {v.task.label: v for v in _checked(options.folder, progress, there)}
-    rows: dict[str, Any] = {}
+    folders: list[Path] = options.folders or [options.folder]
+    if options.json and len(folders) > 1:
+        raise ArgumentError(f"--json is the score of one folder, got {len(folders)} folders: --csv takes several")
+    learners = [(folder, _open(options, folder)) for folder in folders]  # all are read before the first is checked
+    table: list[dict[str, Any]] = []
+    for folder, progress in learners:
+        rows, name = _rows(folder, progress), folder.resolve().name
+        about = {"learner": name, "seed": progress.seed}
+        table += [{**about, "task": label, "state": row["wrong"] or "passed", **row} for label, row in rows.items()]
+        if options.json:
+            passed = sum(row["passed"] for row in rows.values())
+            print(json.dumps({"seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1))
+        elif not options.csv:
+            print(f"{name}:\n" * (len(folders) > 1) + overview(set(progress.passed), progress.language))
+    if options.csv:
+        with options.csv.open("w", encoding="utf-8-sig", newline="") as file:  # spreadsheets know UTF-8 by this mark
+            writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(table)
+        if not options.json:  # what is printed is JSON alone
+            print(say(progress.language, "table", file=options.csv, rows=len(table)))
+    return RIGHT
+
+
+def _rows(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
+    """Check all answers. Return what is known of each task, by its label."""
+    there = [one for one in tasks() if (folder / one.file).is_file()]
+    verdicts = {v.task.label: v for v in _checked(folder, progress, there, counted=False)}
+    rows = {}
     for one in tasks():
         verdict = verdicts.get(one.label)
         wrong = verdict.finding.kind if verdict and verdict.finding else None if verdict else "file"
         right, total = (verdict.right, verdict.total) if verdict else (0, len(one.questions(progress.seed)))
-        rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong}
-    if options.json:
-        passed = sum(row["passed"] for row in rows.values())
-        print(json.dumps({"seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1))
-    else:
-        print(overview(set(progress.passed), progress.language))
-    return RIGHT
+        counts = {"attempts": progress.attempts.get(one.label, 0), "hints": progress.hints.get(one.label, 0)}
+        rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong, **counts}
+    return rows

@@ -1,5 +1,6 @@
 """``minigrad learn`` from a stranger's folder: what it copies, says, keeps, and its exit statuses."""
 
+import csv
 import json
 import os
 import re
@@ -124,7 +125,7 @@ def test_an_answer_cannot_take_the_progress_away(begun: Said) -> None:
     path = Path("1_2_gradient_by_nudging.py")
     path.write_text(lines + path.read_text(encoding="utf-8"), encoding="utf-8")
     assert begun("check", "1.2")[0] == 1
-    assert state() == {"seed": 7, "language": "en", "passed": ["1.1"], "hints": {}}
+    assert state() == {"seed": 7, "language": "en", "passed": ["1.1"], "hints": {}, "attempts": {"1.1": 1, "1.2": 1}}
 
 
 def test_hints_come_one_by_one(begun: Said) -> None:
@@ -152,7 +153,9 @@ def test_score_is_what_a_grader_reads(begun: Said) -> None:
     found = json.loads(out)
     assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 32, 7)
     assert [label for label, row in found["tasks"].items() if row["passed"]] == ["1.1", "6.2"]
-    assert found["tasks"]["1.1"] == {"passed": True, "right": 5, "questions": 5, "wrong": None}
+    assert found["tasks"]["1.1"] == {
+        "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0,
+    }  # fmt: skip
     assert found["tasks"]["1.2"]["wrong"] == "begin" and found["tasks"]["9.2"]["wrong"] == "file"
     assert "2 of 32 tasks done" in begun("score")[1]
 
@@ -161,6 +164,53 @@ def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatc
     solve("1.1")
     monkeypatch.chdir("..")
     assert json.loads(begun("--folder", "mine", "score", "--json")[1])["passed"] == 1
+
+
+def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    solve("1.1")
+    for arguments in (["check", "1.1"], ["check", "1.2"], ["check", "1.1", "1.2"], *[["hint", "1.2"]] * 3, ["score"]):
+        begun(*arguments)
+    Path("9_2_adam.py").unlink()
+    monkeypatch.chdir("..")
+    said("init", "健", "--seed", "8", "--language", "ja")
+    status, out, err = said("score", "mine", "健", "--csv", "marks.csv")
+    assert (status, out, err) == (0, f"marks.csv に {2 * len(tasks())} 行の表を書きました。\n", "")
+    assert Path("marks.csv").read_bytes().startswith(b"\xef\xbb\xbflearner,seed,")
+    with Path("marks.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = {(row.pop("learner"), row.pop("task")): row for row in csv.DictReader(file)}
+    assert [*rows] == [(name, one.label) for name in ("mine", "健") for one in tasks()]
+    columns = ("seed", "state", "right", "questions", "attempts", "hints")
+    assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0"), strict=True))
+    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "begin", "0", "5", "2", "3"), strict=True))
+    assert rows["mine", "9.2"]["state"] == "file"
+    assert {row["attempts"] for (name, _), row in rows.items() if name == "健"} == {"0"}
+    assert (
+        json.loads(said("--folder", "mine", "score", "--json", "--csv", "marks.csv")[1])["tasks"]["1.2"]["hints"] == 3
+    )
+    assert re.findall(r"^(\S+):$", said("score", "mine", "健")[1], re.MULTILINE) == ["mine", "健"]
+
+
+def test_progress_from_before_attempts_were_counted_goes_on(begun: Said) -> None:
+    old = state()
+    assert old.pop("attempts") == {}
+    Path("learn.json").write_text(json.dumps(old), encoding="utf-8")
+    begun("check", "1.1")
+    assert state() == {**old, "attempts": {"1.1": 1}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mine", "mine", "--json"], "--json is the score of one folder, got 2 folders: --csv takes several"),
+        (["mine", "nobody", "--csv", "marks.csv"], "'nobody' holds no exercises"),
+        (["mine", "--csv", "marks.txt"], "'marks.txt' must end in .csv"),
+        (["mine", "--csv", "no/marks.csv"], "there is no folder 'no' to write 'marks.csv' into"),
+    ],
+)
+def test_a_table_that_cannot_be_made_is_said_before_any_check(said: Said, arguments: list[str], words: str) -> None:
+    said("init", "mine")
+    status, out, err = said("score", *arguments)
+    assert (status, out) == (2, "") and words in err and not Path("marks.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -197,6 +247,8 @@ def test_a_task_that_is_not_there(begun: Said) -> None:
         '{"seed": 1, "passed": [1]}',
         '{"seed": 1, "passed": 3}',
         '{"seed": 1, "hints": []}',
+        '{"seed": 1, "attempts": []}',
+        '{"seed": 1, "attempts": {"1.1": "often"}}',
     ],
 )
 def test_a_broken_state_is_said(begun: Said, text: str) -> None:
@@ -214,6 +266,7 @@ def test_watch_checks_what_is_saved(begun: Said) -> None:
         try:
             assert watching.stdout is not None
             assert "Watching" in watching.stdout.readline()
+            subprocess.run([*line[:-1], "hint", "1.1"], env=environment, stdout=subprocess.DEVNULL, check=True)
             shutil.copy(tasks()[0].solution, "new.py")
             os.replace("new.py", "1_1_nudge.py")
             assert watching.stdout.readline() == "\n"
@@ -222,7 +275,8 @@ def test_watch_checks_what_is_saved(begun: Said) -> None:
         finally:
             ended.cancel()
             watching.terminate()
-    assert state()["passed"] == ["1.1"]
+    found = state()
+    assert found["passed"] == ["1.1"] and found["attempts"] == found["hints"] == {"1.1": 1}
 
 
 def test_the_exercises_are_found_beside_the_package_and_inside_of_it() -> None:
