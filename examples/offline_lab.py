@@ -1,7 +1,7 @@
 """The course as one zip file, for a class without a network: run this once, where there is one.
 
     python examples/offline_lab.py --out out/lab.zip
-    python examples/offline_lab.py --no-wheels         # needs no network: for a class that has NumPy and Matplotlib already
+    python examples/offline_lab.py --no-wheels         # no network and no pip: for a class that has NumPy and Matplotlib
 
 In the zip, in lab/: wheels/ with minigrad and what it needs, notebooks/en/ and notebooks/ja/ with the lessons as notebooks and
 as plain Python, and README.md with the three commands that a learner types. The exercises are inside minigrad's wheel.
@@ -11,14 +11,21 @@ Wheels are for one system and one version of Python: run this on a computer like
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    from common import prepare
+
+    prepare()
+
 import argparse
-import importlib.util
+import base64
+import hashlib
 import platform
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import lesson_notebooks
@@ -77,14 +84,57 @@ def pip(*arguments: str) -> None:
         raise ValueError(f"pip {arguments[0]} failed:\n{said}")
 
 
+def write_wheel(folder: Path) -> Path:
+    """Write minigrad's wheel with the standard library alone, because a build with hatchling may need a network.
+
+    A wheel of plain Python is a zip file of the packages, with a folder about them:
+    https://packaging.python.org/specifications/binary-distribution-format/
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    about, wheel = project["project"], project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    name = f"{about['name']}-{about['version']}"
+    files = {wheel["sources"].get(top, top) + path: content
+             for top in wheel["only-include"] for path, content in _files(ROOT / top)}  # fmt: skip
+    scripts = "".join(f"{command} = {function}\n" for command, function in about["scripts"].items())
+    metadata = [f"Name: {about['name']}", f"Version: {about['version']}", f"Summary: {about['description']}"]
+    metadata += [f"License: {about['license']}", f"Requires-Python: {about['requires-python']}"]
+    # The extras are left out: a class installs none.
+    metadata += [f"Requires-Dist: {need}" for need in about["dependencies"]]
+    info = {
+        "METADATA": "\n".join(["Metadata-Version: 2.1", *metadata, ""]),
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: offline_lab\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "entry_points.txt": f"[console_scripts]\n{scripts}",
+    }
+    files |= {f"{name}.dist-info/{file}": text.encode() for file, text in info.items()}
+    files |= {f"{name}.dist-info/licenses/{file}": (ROOT / file).read_bytes() for file in about["license-files"]}
+    record = f"{name}.dist-info/RECORD"
+    files[record] = "".join([*(_recorded(*file) for file in files.items()), f"{record},,\n"]).encode()
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file, content in files.items():
+            archive.writestr(file, content)
+    return path
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The files in a package, by their path in it: not what Python has compiled, and no hidden ones."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in parts):
+            yield "/" + "/".join(parts), path.read_bytes()
+
+
+def _recorded(path: str, content: bytes) -> str:
+    """The line of a file in RECORD, by which pip knows what it has installed."""
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+    return f"{path},sha256={digest},{len(content)}\n"
+
+
 def make_wheels(folder: Path, also: Sequence[str], *, wheels: bool) -> None:
-    """minigrad's wheel, and beside it what it and the lessons need."""
-    at_hand = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    if not wheels and not at_hand:
-        raise ValueError("--no-wheels builds without a network, which needs hatchling: pip install hatchling")
-    pip("wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder), *at_hand)
+    """Write minigrad's wheel, and download what it and the lessons need beside it."""
+    own = write_wheel(folder)
     if wheels:
-        (own,) = folder.glob("minigrad-*.whl")
         pip("download", str(own), "matplotlib", *also, "--only-binary", ":all:", "--dest", str(folder))
 
 

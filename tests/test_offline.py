@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,29 @@ def test_the_clone_is_installed_where_hatchling_is(clone: Path, tmp_path: Path) 
     found = run("cd / && python -c 'import minigrad; print(minigrad.__file__)'", clone, python)
     assert found.stdout.strip() == str(clone / "minigrad" / "__init__.py")
     assert importlib.metadata.version("minigrad")  # the environment of the tests keeps its own
+
+
+@posix
+def test_a_lab_is_packed_and_installed_without_hatchling(clone: Path, python: Path, tmp_path: Path) -> None:
+    """Packed with NumPy alone, without pip; installed with the commands of its README, but for the environment's."""
+    if not (SITE / "pip").exists():
+        pytest.skip("needs pip, as the class does: python -m ensurepip")
+    done = run(f"python examples/offline_lab.py --no-wheels --out '{tmp_path}/lab.zip'", clone, python)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    with zipfile.ZipFile(tmp_path / "lab.zip") as archive:
+        archive.extractall(tmp_path)
+    (tmp_path / "packages").mkdir()
+    for path in [*SITE.glob("numpy*"), *SITE.glob("pip*")]:
+        (tmp_path / "packages" / path.name).symlink_to(path)
+    lab, python = tmp_path / "lab", environment(tmp_path / "lab" / "class", tmp_path / "packages")
+    readme = (lab / "README.md").read_text(encoding="utf-8")
+    make, install, init, lesson, enter, learn = re.findall(r"^    (\S.*)$", readme, re.MULTILINE)
+    assert make == "python3 -m venv --system-site-packages class"
+    for line in (install, init.replace("NUMBER", "1"), f"{enter} && {learn}"):
+        done = run(line, lab, python)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "tasks done" in done.stdout
+    assert run(lesson, lab, python).stderr.endswith("which needs Matplotlib: pip install matplotlib\n")
 
 
 @posix

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import minigrad
+import offline_lab
 from minigrad import _numpy_needed
 from tests import house
 
@@ -62,6 +63,21 @@ def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(whee
     assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons | words} | {
         f"minigrad/{path.relative_to(ROOT).as_posix()}" for path in exercises
     }
+
+
+def test_the_wheel_of_the_offline_lab_is_that_of_hatchling(wheel: Path, tmp_path: Path) -> None:
+    """It is written with the standard library, so that a class without hatchling and a network can pack it."""
+    ours = offline_lab.write_wheel(tmp_path)
+    assert ours.name == wheel.name
+    with zipfile.ZipFile(ours) as mine, zipfile.ZipFile(wheel) as built:
+        assert sorted(mine.namelist()) == sorted(built.namelist())
+        for name in built.namelist():
+            if Path(name).name not in ("METADATA", "RECORD", "WHEEL"):
+                assert mine.read(name).decode().split() == built.read(name).decode().split(), name
+    for key in ("Name", "Version", "Summary", "Requires-Python"):
+        assert metadata(ours)[key] == metadata(wheel)[key]
+    needs = metadata(wheel).get_all("Requires-Dist", [])
+    assert metadata(ours).get_all("Requires-Dist") == [need for need in needs if "extra ==" not in need]
 
 
 def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:
