@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,6 +46,7 @@ class Verdict:
     got: Any = None
     printed: str = ""
     answers: tuple[tuple[Case, Any], ...] = ()  # all questions and what came back, up to the first that broke off
+    solution: bool = False  # whether the file, or what it imports, has opened a packaged solution
 
     @property
     def passed(self) -> bool:
@@ -60,7 +61,8 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
         rest = [_request(job, cases) for job, cases in zip(jobs[len(found) :], questions[len(found) :])]
         answers, printed = _run({"jobs": rest, "seconds": seconds, "megabytes": megabytes})
         for answer in answers:
-            found.append(_verdict(jobs[len(found)], questions[len(found)], answer, printed))
+            verdict = _verdict(jobs[len(found)], questions[len(found)], answer, printed)
+            found.append(replace(verdict, solution=bool(answer.get("solution"))))
     return found
 
 

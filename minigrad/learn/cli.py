@@ -21,8 +21,9 @@ from .tasks import LANGUAGES, Task, find, say, tasks
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
+NOTE = "runs the packaged solution"
 # Of the table of `score --csv`.
-COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints"]
+COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints", "note"]
 
 
 @dataclass
@@ -240,6 +241,8 @@ def _score(options: argparse.Namespace) -> int:
             print(json.dumps({"seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1))
         elif not options.csv:
             print(f"{name}:\n" * (len(folders) > 1) + overview(set(progress.passed), progress.language))
+            if labels := ", ".join(label for label, row in rows.items() if row["note"]):
+                print(say(progress.language, "solution", labels=labels))
     if options.csv:
         with options.csv.open("w", encoding="utf-8-sig", newline="") as file:  # spreadsheets know UTF-8 by this mark
             writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
@@ -254,11 +257,13 @@ def _rows(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
     """Check all answers. Return what is known of each task, by its label."""
     there = [one for one in tasks() if (folder / one.file).is_file()]
     verdicts = {v.task.label: v for v in _checked(folder, progress, there, counted=False)}
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     for one in tasks():
         verdict = verdicts.get(one.label)
         wrong = verdict.finding.kind if verdict and verdict.finding else None if verdict else "file"
         right, total = (verdict.right, verdict.total) if verdict else (0, len(one.questions(progress.seed)))
-        counts = {"attempts": progress.attempts.get(one.label, 0), "hints": progress.hints.get(one.label, 0)}
-        rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong, **counts}
+        rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong}
+        attempts, hints = (counts.get(one.label, 0) for counts in (progress.attempts, progress.hints))
+        note = NOTE if verdict and verdict.solution else None
+        rows[one.label] |= {"attempts": attempts, "hints": hints, "note": note}
     return rows

@@ -154,7 +154,7 @@ def test_score_is_what_a_grader_reads(begun: Said) -> None:
     assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 32, 7)
     assert [label for label, row in found["tasks"].items() if row["passed"]] == ["1.1", "6.2"]
     assert found["tasks"]["1.1"] == {
-        "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0,
+        "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0, "note": None,
     }  # fmt: skip
     assert found["tasks"]["1.2"]["wrong"] == "begin" and found["tasks"]["9.2"]["wrong"] == "file"
     assert "2 of 32 tasks done" in begun("score")[1]
@@ -179,15 +179,55 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     with Path("marks.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = {(row.pop("learner"), row.pop("task")): row for row in csv.DictReader(file)}
     assert [*rows] == [(name, one.label) for name in ("mine", "健") for one in tasks()]
-    columns = ("seed", "state", "right", "questions", "attempts", "hints")
-    assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0"), strict=True))
-    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "begin", "0", "5", "2", "3"), strict=True))
+    columns = ("seed", "state", "right", "questions", "attempts", "hints", "note")
+    assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0", ""), strict=True))
+    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "begin", "0", "5", "2", "3", ""), strict=True))
     assert rows["mine", "9.2"]["state"] == "file"
     assert {row["attempts"] for (name, _), row in rows.items() if name == "健"} == {"0"}
     assert (
         json.loads(said("--folder", "mine", "score", "--json", "--csv", "marks.csv")[1])["tasks"]["1.2"]["hints"] == 3
     )
     assert re.findall(r"^(\S+):$", said("score", "mine", "健")[1], re.MULTILINE) == ["mine", "健"]
+
+
+RUNS_THE_SOLUTION = {
+    "1.1": "from minigrad.learn.tasks import find\nexec(find('1.1').solution.read_text(encoding='utf-8'))\n",
+    "5.1": """import runpy
+from minigrad.learn import tasks
+unbroadcast = runpy.run_path(str(tasks.folder() / "solutions" / "5_1_unbroadcast.py"))["unbroadcast"]
+""",
+    "6.4": """import importlib.util
+from pathlib import Path
+import minigrad
+path = Path(minigrad.__file__).parents[1] / "exercises" / "solutions" / "6_4_layer_norm.py"
+spec = importlib.util.spec_from_file_location("solution", path)
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+layer_norm = module.layer_norm
+""",
+    "9.2": """import os
+from minigrad.learn.tasks import find
+file = os.open(find("9.2").solution, os.O_RDONLY)
+exec(os.read(file, 100_000))
+raise ValueError("after it")
+""",
+}
+
+
+def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> None:
+    for label in ("1.2", "6.3"):  # a copy of the solution runs nothing but itself
+        solve(label)
+    for label, text in RUNS_THE_SOLUTION.items():
+        Path(next(one.file for one in tasks() if one.label == label)).write_text(text, encoding="utf-8")
+    Path("1_3_chain_rule.py").write_text("open('1_3_chain_rule.py').close()\nopen('/a\\0b')\n", encoding="utf-8")
+    rows = json.loads(begun("score", "--json")[1])["tasks"]
+    noted = [label for label, row in rows.items() if row["note"] == "runs the packaged solution"]
+    assert noted == [*RUNS_THE_SOLUTION] and {rows[label]["note"] for label in rows if label not in noted} == {None}
+    assert [label for label in noted if rows[label]["passed"]] == ["1.1", "5.1", "6.4"]
+    assert rows["1.3"]["wrong"] == "load_at" and rows["9.2"]["wrong"] == "load_at"
+    assert begun("score")[1].endswith("\nTasks that run the packaged solution: 1.1, 5.1, 6.4, 9.2.\n")
+    assert "解答を実行している課題：1.1, 5.1, 6.4, 9.2\n" in begun("--language", "ja", "score")[1]
+    assert "packaged" not in begun("check", "6.4")[1]  # it is told to the teacher
 
 
 def test_progress_from_before_attempts_were_counted_goes_on(begun: Said) -> None:
