@@ -183,10 +183,11 @@ figure.savefig(OUT / "07_training.png", dpi=120)
 # far as 0.623, then it turns and ends at 0.652. Had you seen only the red curve, you would say "it learns". A wrong
 # gradient often points *roughly* the right way. **A falling loss is no test of a gradient.**
 #
-# ## Implement: tasks 7.1 and 7.2
+# ## Implement: tasks 7.1 to 7.3
 #
 # Task **7.1**: a finished network whose loss is right and one of whose gradients is wrong. Find the line. In a file
 # of NumPy there is no `check_edges`; do the same by hand: nudge, then go through the steps.
+# (Task **7.3** has a NaN. It comes below, with what finds one.)
 #
 # Task **7.2**: the formulas are right, and the gradient is still wrong. The fault is of another kind, a **stale
 # value**: the backward pass reads a number that is not the one of the run. Here is a stale value from the article, in
@@ -267,7 +268,8 @@ print("wrong rules:", mg.wrong_edges(mg.check_edges(loss)))
 # **"`np.where` should have protected me from NaN."** It picks the right
 # *value*. But backward, the branch that was not taken is walked too, with gradient 0; and the slope of `sqrt` at 0 is
 # infinite. 0 times infinity is NaN. For a traced program, `mg.find_nan(loss)` names the step and the cause. Inside
-# `with mg.detect_anomaly():` it stops at once, where it happens.
+# `with mg.detect_anomaly():` it stops at once, where it happens. Task **7.3** is a program whose whole gradient is NaN as
+# soon as one of its rows is zeros: find the step with `mg.find_nan`, and mend it.
 #
 # **"In my test the numbers differ in the third digit."** Are they `float32`? Then the computer keeps about 7 digits,
 # not 16, and nudging is worse:

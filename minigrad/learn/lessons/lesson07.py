@@ -34,3 +34,16 @@ def stale_value(rng: np.random.Generator) -> Iterator[Case]:
         want = (np.asarray(y), *map(np.asarray, back(g)))
         inputs, forward = {"x": x, "scale": scale, "g": g}, "y = x * scale\nh = np.tanh(y)\nout = y + h"
         yield Case("layer(x, scale, g)", inputs, want, names, forward=forward)
+
+
+@task("7_3_find_the_nan.py")
+def find_the_nan(rng: np.random.Generator) -> Iterator[Case]:
+    for rows in (2, 3, 4):  # one longer than 1, one shorter, and then rows of zeros
+        words, W = rng.normal(size=(rows, 2)), rng.normal(size=(2, 3))
+        words *= np.array([[1.5], [0.5], [0.0], [0.0]])[:rows] / np.linalg.norm(words @ W, axis=1, keepdims=True)
+        words = np.round(words, 3) + 0.0  # short enough to be typed in, and no -0
+        length = np.linalg.norm(words @ W, axis=1, keepdims=True)
+        far = length[:, 0] > 1
+        want = (float((length[far] - 1).sum()), words[far].T @ (words[far] @ W / length[far]))
+        about = "zero_row" if rows > 2 else ""
+        yield Case("gradient(words, W)", {"words": words, "W": W}, want, ("loss", "gradient of W"), about=about)

@@ -9,7 +9,7 @@ from minigrad.learn.report import report
 from minigrad.learn.tasks import LANGUAGES, find, tasks
 
 SEEDS = (0, 1, 2026)
-RUNS = {"7.1", "7.2"}  # their stubs are mistakes
+RUNS = {"7.1", "7.2", "7.3"}  # their stubs are mistakes
 
 
 # --- planted mistakes: the solution, with one place of it changed ---
@@ -48,6 +48,7 @@ MISTAKES = [
     ("11.1", " * (z > 0)", "", "nowhere|places"),
     ("13.1", " * (1 - h**2)", "", "nowhere|places"),
     ("13.2", "step - best >= patience", "step - best > patience", "scalar"),
+    ("7.3", "np.sqrt(np.where(squares > 0, squares, 1.0))", "np.where(squares > 0, np.sqrt(squares), 0.0)", "nan"),
     # sums and means, = and +=, one value used twice
     ("2.2", "if name not in found:", "if True:", "judged"),
     ("3.3", "parent.grad += ", "parent.grad = ", "scalar"),
@@ -189,6 +190,19 @@ def cross_entropy(logits, labels):
     losses = [np.log(np.sum(e[i])) + m[i] - logits[i][labels[i]] for i in range(len(labels))]
     return float(np.mean(losses)), (p - np.eye(logits.shape[1])[labels]) / logits.shape[0]
 """,
+    "7.3": """
+import minigrad as mg
+
+def gradient(words, W):
+    def loss_of(W):
+        far = np.maximum(np.sum((words @ W) ** 2, axis=-1), 1.0)
+        return np.sum(np.sqrt(far) - 1)
+    loss, slope = mg.value_and_grad(loss_of)(W)
+    return float(loss), slope
+
+def loss_of(words, W):
+    pass
+""",
     "8.1": """
 def newton(slope, bend, x, steps):
     return np.array([x] + (newton(slope, bend, x - slope(x) / np.abs(bend(x)), steps - 1).tolist() if steps else []))
@@ -243,3 +257,18 @@ def test_right_answers_in_another_style_pass(tmp_path: Path) -> None:
         jobs += [Job(find(label), path, seed) for seed in (*SEEDS, 17)]
     refused = [report(verdict, "en") for verdict in check(jobs) if not verdict.passed]
     assert refused == []
+
+
+def test_find_nan_in_the_file_of_7_3_says_the_step_below_the_message(tmp_path: Path) -> None:
+    """The task sends a learner there. The check's message names the row of zeros, and not what to write."""
+    path = tmp_path / "7_3_find_the_nan.py"
+    stub = find("7.3").stub.read_text(encoding="utf-8")
+    printing = stub.replace("loss.backward()\n", "loss.backward()\n    print(mg.find_nan(loss))\n")
+    path.write_text(printing, encoding="utf-8")
+    (verdict,) = check([Job(find("7.3"), path, 3)])
+    told, _, printed = report(verdict, "en").partition("Your program printed:\n")
+    assert verdict.right == 1 and "gradient of W: right at 0 of 6 places; at [0, 0] it is NaN" in told
+    assert "a row of words is all zeros" in told and "squares > 0" not in told
+    first, second, *_ = printed.splitlines()  # of the first question, which has no row of zeros, and of the second
+    assert first == "None" and second.startswith("in backward, the derivative of 'length' (sqrt)")
+    assert "length = np.sqrt(squares)" in printed and "0 * inf is nan" in printed

@@ -28,6 +28,7 @@ FORMULAS = {
     "6.2": ["p[i]*(g[i]-(g[0]*p[0]", "p*(g-(g*p).sum("],
     "6.3": ["exp(log_p)"],
     "6.4": ["(gn-mean(gn)-n*mean(gn*n))/s"],
+    "7.3": ["sqrt(where(squares>0,squares,1.0))"],
     "8.1": ["slope(x)/abs(bend(x))"],
     "8.2": ["W.T@(e*(W@v))"],
     "9.1": ["beta*v+g", "w-rate*v"],
@@ -43,7 +44,7 @@ FORMULAS = {
 }
 # Formulas that only stood in the tasks, or stand in another hint than the last.
 FORBIDDEN = {"6.3": ["exp(x[0]-m)"], "8.1": ["/f''(x)"], "8.2": ["e*(the", "W@v"], "10.2": ["q.T@"], "10.1": ["q@k.T"]}
-RUNS = {"7.1", "7.2"}  # finished programs with a bug: their stubs run
+RUNS = {"7.1", "7.2", "7.3"}  # finished programs with a bug: their stubs run
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -68,9 +69,9 @@ def solutions() -> dict[tuple[str, int], Verdict]:
     return {(job.task.label, job.seed): verdict for job, verdict in zip(jobs, check(jobs))}
 
 
-def test_there_are_thirty_two_in_the_order_of_the_lessons() -> None:
+def test_there_are_thirty_three_in_the_order_of_the_lessons() -> None:
     numbers = [task.number for task in TASKS]
-    assert len(numbers) == 32 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:30]
+    assert len(numbers) == 33 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:31]
     assert numbers[numbers.index((6, 4)) + 1 :][:3] == [(13, 1), (13, 2), (7, 1)]  # after 6; its number stays
     assert {lesson for lesson, _ in numbers} == set(lessons("en")) == set(lessons("ja")) == set(range(1, LESSONS + 1))
     for lesson in range(1, LESSONS + 1):
@@ -125,7 +126,7 @@ def test_a_stub_says_how_to_begin(task: Task, language: str, stubs: dict[str, Ve
     if task.label in RUNS:
         assert ("nothing is mended yet" if language == "en" else "最初のまま") in text
         assert "Probably" not in text and "考えられる" not in text and write_page(verdict, language) is None
-        assert verdict.finding is not None and verdict.finding.kind == "nowhere"
+        assert verdict.finding is not None and verdict.finding.kind == ("nan" if task.label == "7.3" else "nowhere")
     else:
         assert f"{task.file} is not begun yet" in text or f"{task.file} はまだ手つかずです" in text
 
@@ -172,6 +173,9 @@ EXAMPLES: dict[str, list[tuple[str, Any]]] = {
     "6.4": [("layer_norm(A([[1, 3]]), A([1, 1]), A([0, 0]), A([[1, 0]]), 0)[:2]", [[[-1, 1]], [[0, 0]]])],
     "7.1": [("network(A([[1]]), A([[1]]), A([[1]]), A([[0]]))[1]", [[8]])],
     "7.2": [("[x.item() for x in layer(A([[1]]), A([1]), A([[1]]))]", [1.7616, 1.42, 1.42])],
+    "7.3": [("gradient(A([[3, 4], [0, 0]]), np.eye(2))[0]", 4),
+            ("gradient(A([[3, 4], [0, 0]]), np.eye(2))[1]", [[1.8, 2.4], [2.4, 3.2]]),
+            ("gradient(A([[3, 4]]), np.eye(2))[1]", [[1.8, 2.4], [2.4, 3.2]])],
     "8.1": [("newton(lambda x: 2 * x - 2, lambda x: 2, 5, 1)", [5, 1])],
     "8.2": [("hvp(A([[1, 2]]), A([0, 0]), A([1, 0]))", [[1, 2], [1, 2]])],
     "9.1": [("momentum(A([0]), [A([1]), A([1])], 0.1, 0.5)", [-0.25])],
