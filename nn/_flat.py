@@ -48,7 +48,11 @@ class Division:
     """
 
     def __init__(
-        self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]
+        self,
+        ready: Sequence[tuple[int, Array]],
+        state: Sequence[dict[str, Any]],
+        slots: Sequence[str],
+        overrides: Sequence[dict[str, float]],
     ) -> None:
         self.alone: list[int] = []
         self.on_device: list[int] = []
@@ -59,7 +63,7 @@ class Division:
             if not isinstance(p, np.ndarray):
                 self.on_device.append(i)
             elif p.size <= _SMALL:
-                groups.setdefault((state[i].get("step"), p.dtype.char), []).append(i)
+                groups.setdefault((state[i].get("step"), p.dtype.char, *overrides[i].items()), []).append(i)
             else:
                 self.alone.append(i)
         for members in groups.values():

@@ -1,19 +1,19 @@
 """Optimizers, which change parameters in place by their gradients.
 
-A step leaves parameters without a gradient (unused in this step, or frozen) and their state unchanged. For different settings
-for different parameters, make several optimizers.
+A step leaves parameters without a gradient (unused in this step, or frozen) and their state unchanged. :class:`Optimizer` says
+how groups of parameters get a weight decay or a learning rate of their own.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, Tensor
+from minigrad import ArgumentError
 from minigrad.internal import Array, compiled_adam
 
-from .optimizer import Optimizer, number
+from .optimizer import Optimizer, Parameters, number
 
 
 class SGD(Optimizer):
@@ -42,7 +42,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[Tensor],
+        parameters: Parameters,
         lr: float = 1e-2,
         *,
         momentum: float = 0.0,
@@ -58,7 +58,7 @@ class SGD(Optimizer):
                     "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
                 )
             # Without it, the settings are those of files that were written before it was an option.
-            self.settings = (*SGD.settings, "nesterov")
+            self.settings = (*self.settings, "nesterov")
 
     def _arrays(self) -> Sequence[str]:
         return self.slots if self.momentum else ()
@@ -94,7 +94,7 @@ class AdaGrad(Optimizer):
     slots = ("sum",)
 
     def __init__(
-        self, parameters: Iterable[Tensor], lr: float = 1e-2, *, eps: float = 1e-10, weight_decay: float = 0.0
+        self, parameters: Parameters, lr: float = 1e-2, *, eps: float = 1e-10, weight_decay: float = 0.0
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.eps = number("eps", eps)
@@ -130,7 +130,7 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[Tensor],
+        parameters: Parameters,
         lr: float = 1e-2,
         *,
         alpha: float = 0.99,
@@ -179,7 +179,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[Tensor],
+        parameters: Parameters,
         lr: float = 1e-3,
         *,
         betas: tuple[float, float] = (0.9, 0.999),
@@ -235,7 +235,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        parameters: Iterable[Tensor],
+        parameters: Parameters,
         lr: float = 1e-3,
         *,
         betas: tuple[float, float] = (0.9, 0.999),

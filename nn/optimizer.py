@@ -1,8 +1,9 @@
 """Optimizer: the base class of the optimizers, and the checks of their arguments."""
 
+import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,17 +14,22 @@ from ._checks import beside
 from ._flat import Division, update_in_blocks
 from .module import Module
 
+Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
+
 
 class Optimizer:
     """The base class of the optimizers.
 
     Args:
-        parameters: leaf tensors of any shape, e.g. ``module.parameters()``; duplicates are ignored.
+        parameters: leaf tensors of any shape, e.g. ``module.parameters()``; duplicates are ignored. Or groups with settings of
+            their own: dictionaries with the tensors, ``"params"``, and if they differ ``"weight_decay"`` and ``"lr_scale"``,
+            a factor of ``lr``. The last example decays no biases and no norms, whose parameters have one axis.
         lr: the learning rate, >= 0. It may be assigned at any time: ``optimizer.lr = 1e-4``.
         weight_decay: >= 0; the formulas use ``g + weight_decay * p`` instead of the gradient ``g``.
 
     Raises:
-        ArgumentError: there are no parameters, or a setting is out of its range.
+        ArgumentError: there are no parameters, a setting is out of its range, a group has a setting of another name, or a
+            tensor is in two groups with different settings.
         GraphError: a tensor was computed, so it is not a parameter.
 
     Example:
@@ -36,16 +42,24 @@ class Optimizer:
         ...     optimizer.step()
         >>> weight.item()  # 4, 2, 1, 0.5
         0.5
+        >>> weight, bias = nn.Parameter([[4.0]]), nn.Parameter([4.0])
+        >>> groups = [{"params": p, "weight_decay": 0.5 * (p.ndim > 1)} for p in (weight, bias)]
+        >>> nn.AdamW(groups, lr=1e-3)
+        AdamW(lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01; 2 tensors in 2 groups)
     """
 
     settings: tuple[str, ...] = ("lr", "weight_decay")
     slots: tuple[str, ...] = ()  # the names of the state of each parameter
     _division: Division | None = None
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float, *, weight_decay: float = 0.0) -> None:
-        self.parameters = distinct(parameters)
+    def __init__(self, parameters: Parameters, lr: float, *, weight_decay: float = 0.0) -> None:
+        self.parameters, self.overrides = _in_groups(parameters)
         if not self.parameters:
             raise ArgumentError(f"{type(self).__name__} got no parameters")
+        if any(
+            self.overrides
+        ):  # without groups, the settings are those of files that were written before there were any
+            self.settings = (*self.settings, "overrides")
         self.lr = lr
         self.weight_decay = number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
@@ -70,17 +84,28 @@ class Optimizer:
         slots = self._arrays()
         if self._division is None or not self._division.holds(ready, self.state, slots):
             self._prepare(ready)
-            self._division = Division(ready, self.state, slots)
+            self._division = Division(ready, self.state, slots, self.overrides)
         division = self._division
         if "step" in self.slots:
             for i, _ in ready:
                 self.state[i]["step"] += 1
         for i in division.alone:
-            self._update_whole(self.parameters[i]._array, self._gradient(i), self.state[i])
+            self._in_group(i)._update_whole(self.parameters[i]._array, self._gradient(i), self.state[i])
         for i in division.on_device:
-            self._update(self.parameters[i].data, self._gradient(i), self.state[i])
+            self._in_group(i)._update(self.parameters[i].data, self._gradient(i), self.state[i])
         for group in division.together:
-            group.update(self._update_whole, self.parameters, self.state[group.members[0]])
+            i = group.members[0]
+            group.update(self._in_group(i)._update_whole, self.parameters, self.state[i])
+
+    def _in_group(self, i: int) -> Self:
+        """Return the optimizer with the settings of the group of parameter i."""
+        own = self.overrides[i]
+        if not own:
+            return self
+        other = copy.copy(self)
+        other.lr *= own.get("lr_scale", 1.0)
+        other.weight_decay = own.get("weight_decay", self.weight_decay)
+        return other
 
     def _ready(self) -> list[tuple[int, Array]]:
         """Return the index and the array of each parameter that has a gradient and is not frozen."""
@@ -151,7 +176,7 @@ class Optimizer:
         """Return the settings, and for each parameter, in order, a copy of its state (NumPy arrays and numbers)."""
         return {
             "optimizer": type(self).__name__,
-            "settings": {name: getattr(self, name) for name in self.settings},
+            "settings": {name: copy.deepcopy(getattr(self, name)) for name in self.settings},
             "parameters": [
                 {name: np.array(to_host(v)) if hasattr(v, "dtype") else v for name, v in state.items()}
                 for state in self.state
@@ -169,21 +194,50 @@ class Optimizer:
             raise ArgumentError(
                 f"saved is not a state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}"
             )
-        if len(saved["parameters"]) != len(self.parameters):
+        settings = {"overrides": [{}] * len(self.parameters)} | saved["settings"]
+        overrides = settings.pop("overrides")
+        if not len(saved["parameters"]) == len(overrides) == len(self.parameters):
             raise ArgumentError(
                 f"the saved state is for {len(saved['parameters'])} parameters, and this {type(self).__name__} has "
                 f"{len(self.parameters)}"
             )
-        loaded = type(self)(self.parameters, **saved["settings"])  # checks the settings
+        groups = [{"params": p, **own} for p, own in zip(self.parameters, overrides)]
+        loaded = type(self)(groups, **settings)  # checks the settings
         for i, (parameter, state) in enumerate(zip(self.parameters, saved["parameters"])):
             if state and state.keys() != set(self.slots):
                 raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(self.slots)}")
             loaded.state[i] = {name: _fitting(value, parameter, i, name) for name, value in state.items()}
+        vars(self).pop("settings", None)
         vars(self).update(vars(loaded))
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={getattr(self, name)}" for name in self.settings)
-        return f"{type(self).__name__}({settings}; {len(self.parameters)} tensors)"
+        settings = ", ".join(f"{name}={getattr(self, name)}" for name in self.settings if name != "overrides")
+        groups = len({tuple(own.items()) for own in self.overrides})
+        count = f"{len(self.parameters)} tensors" + (f" in {groups} groups" if groups > 1 else "")
+        return f"{type(self).__name__}({settings}; {count})"
+
+
+def _in_groups(parameters: Parameters) -> tuple[list[Tensor], list[dict[str, float]]]:
+    """Return each parameter once, in order, and for each the settings of its group."""
+    given: Any = parameters if isinstance(parameters, Tensor | Module) else list(parameters)
+    groups = (
+        given if isinstance(given, list) and any(isinstance(each, Mapping) for each in given) else [{"params": given}]
+    )
+    found: dict[int, tuple[Tensor, dict[str, float]]] = {}
+    for group in groups:
+        if not isinstance(group, Mapping) or not {"params"} <= group.keys() <= {"params", "lr_scale", "weight_decay"}:
+            got = list(group) if isinstance(group, Mapping) else type(group).__name__
+            raise ArgumentError(
+                "a group has 'params' and, if they differ, 'weight_decay' and 'lr_scale', a factor of the optimizer's lr; got "
+                f"{got}: make another optimizer if other settings differ"
+            )
+        own = {name: number(name, group[name]) for name in sorted(group.keys() - {"params"})}
+        for parameter in distinct(group["params"]):
+            if found.setdefault(id(parameter), (parameter, own))[1] != own:
+                raise ArgumentError(
+                    f"{parameter._describe()} is in two groups with different settings: leave it out of one of them"
+                )
+    return [parameter for parameter, _ in found.values()], [own for _, own in found.values()]
 
 
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
