@@ -92,7 +92,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "layers": (
         "Layers",
         "nn",
-        "Affine FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm GRU GRUCell LSTM LSTMCell "
+        "Affine FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm RNN RNNCell GRU GRUCell LSTM LSTMCell "
         "TransformerEncoderLayer TransformerDecoderLayer pool",
     ),
     "images": (

@@ -33,8 +33,15 @@ PAIRS = (
     Pair("nn.GlobalAvgPool()", "torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())", "images"),
     Pair("nn.Flatten()", "torch.nn.Flatten()", "images"),
     Pair("nn.Dropout(0.1, rng=rng)", "torch.nn.Dropout(0.1)", "tokens"),
+    Pair("nn.RNN(4, 6, rng=rng)", "torch.nn.RNN(4, 6, batch_first=True)", "tokens"),
+    Pair("nn.RNNCell(4, 6, rng=rng)", "torch.nn.RNNCell(4, 6)", "row, state"),
     Pair("nn.GRU(4, 6, rng=rng)", "torch.nn.GRU(4, 6, batch_first=True)", "tokens"),
     Pair("nn.GRUCell(4, 6, rng=rng)", "torch.nn.GRUCell(4, 6)", "row, state"),
+    Pair(
+        "nn.GRU(4, 6, rng=rng, num_layers=2, bidirectional=True)",
+        "torch.nn.GRU(4, 6, num_layers=2, batch_first=True, bidirectional=True)",
+        "tokens",
+    ),
     Pair("nn.LSTM(4, 6, rng=rng)", "torch.nn.LSTM(4, 6, batch_first=True)", "tokens"),
     Pair("nn.LSTMCell(4, 6, rng=rng)", "torch.nn.LSTMCell(4, 6)", "row, (state, state)"),
     Pair(

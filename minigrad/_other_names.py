@@ -99,7 +99,8 @@ Sigmoid sigmoid: minigrad.sigmoid, a function
 Softmax softmax: minigrad.softmax, a function
 LogSoftmax log_softmax: minigrad.log_softmax, a function
 OptimizedLSTMCell: nn.LSTMCell
-RNN RNNCell SimpleRNN SimpleCell: nn.GRU and nn.GRUCell; there is no simpler one
+SimpleRNN: nn.RNN
+SimpleCell: nn.RNNCell
 ModuleList ParameterList: a list in an attribute: its modules and parameters are found
 ModuleDict ParameterDict: a dict in an attribute: its modules and parameters are found
 CrossEntropyLoss: nn.cross_entropy

@@ -44,7 +44,7 @@ from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
 from .optimizer import Optimizer
 from .pooling import AvgPool1d, AvgPool2d, Flatten, GlobalAvgPool, MaxPool1d, MaxPool2d, pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids
-from .recurrent import GRU, GRUCell
+from .recurrent import GRU, RNN, GRUCell, RNNCell
 from .residual import Residual, Sequential
 from .rotary import RotaryPositions
 from .sampling import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
@@ -159,6 +159,8 @@ __all__ = [
     "MultiplicativeAttention",
     "KeyValueAttention",
     "ContextAttention",
+    "RNN",
+    "RNNCell",
     "GRU",
     "GRUCell",
     "LSTM",

@@ -18,11 +18,10 @@ from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
 from .embedding import TiedOutput
-from .lstm import LSTM, LSTMCell
 from .module import DETACH, Buffer, Module, Parameter, check_names, children
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
-from .recurrent import GRU, GRUCell
+from .recurrent import OverTokens, RecurrentCell
 from .residual import Sequential
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
@@ -34,9 +33,9 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     """Return copies of the parameters under PyTorch's names.
 
     Affine corresponds to Linear, MultiHeadAttention to MultiheadAttention, and TiedOutput to a Linear that shares the
-    embedding's weight. GRU and LSTM correspond to PyTorch's with one layer; with ``reverse=True`` they are the second direction
-    of a bidirectional one. TransformerEncoderLayer, TransformerDecoderLayer, GRUCell, LSTMCell, LayerNorm, RMSNorm and
-    Embedding have the same name in PyTorch, and so have convolutions and GroupNorm; BatchNorm corresponds to BatchNorm1d and
+    embedding's weight. RNN, GRU and LSTM with ``reverse=True`` are the second direction of a bidirectional one. Without it,
+    they have the same name in PyTorch, and so have their cells, TransformerEncoderLayer, TransformerDecoderLayer, LayerNorm,
+    RMSNorm, Embedding, convolutions and GroupNorm; BatchNorm corresponds to BatchNorm1d and
     BatchNorm2d. Any other module is converted part by part, and its attributes keep their names.
 
     Args:
@@ -131,9 +130,10 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
         yield from _entries(value.bias, _joined(path, "bias"))
     elif isinstance(value, MultiHeadAttention) and not isinstance(value, AttentionHead):
         yield from _attention_entries(value, path)
-    elif isinstance(value, (GRU, LSTM)):
-        yield from _cell_entries(value.cell, path, "_l0_reverse" if value.reverse else "_l0")
-    elif isinstance(value, (GRUCell, LSTMCell)):
+    elif isinstance(value, OverTokens):
+        for cell, layer, reverse in value.cells():
+            yield from _cell_entries(cell, path, f"_l{layer}" + "_reverse" * reverse)
+    elif isinstance(value, RecurrentCell):
         yield from _cell_entries(value, path)
     elif isinstance(value, LayerNorm) and value.eps_outside:
         raise ArgumentError("PyTorch's LayerNorm has eps inside the root, unlike LayerNorm(eps_outside=True)")
@@ -142,7 +142,7 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
             yield from _entries(child, _joined(path, name))
 
 
-def _cell_entries(cell: GRUCell | LSTMCell, path: str, suffix: str = "") -> Iterator[_StateEntry]:
+def _cell_entries(cell: RecurrentCell, path: str, suffix: str = "") -> Iterator[_StateEntry]:
     for name, part in (("ih", cell.input), ("hh", cell.state)):
         yield _StateEntry(_joined(path, f"weight_{name}{suffix}"), [part.weight], transposed=True)
         yield from _entries(part.bias, _joined(path, f"bias_{name}{suffix}"))

@@ -9,16 +9,14 @@ import numpy as np
 from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
 from minigrad.internal import Array, TensorLike
 
-from ._checks import as_input, check_positive
+from ._checks import as_input
 from ._lstm_kernel import lstm_backward, lstm_forward
-from .affine import Affine
-from .module import DType, Module
-from .recurrent import OverTokens
+from .recurrent import OverTokens, RecurrentCell, scan
 
 State = tuple[TensorLike, TensorLike]
 
 
-class LSTMCell(Module):
+class LSTMCell(RecurrentCell):
     """One step of a long short-term memory, which maps an input x, a state h and a cell c to the new h' and c'. ::
 
         i, f, o = sigmoid(x W + b + h U + a)     input, forget and output gates, each with weights of its own
@@ -48,13 +46,9 @@ class LSTMCell(Module):
         ((2, 4), (2, 4))
     """
 
-    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: DType = np.float32) -> None:
-        check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
-        self.hidden_dim = hidden_dim
-        self.input = Affine(input_dim, 4 * hidden_dim, rng=rng, dtype=dtype)
-        self.state = Affine(hidden_dim, 4 * hidden_dim, rng=rng, dtype=dtype)
+    blocks = 4
 
-    def forward(self, x: TensorLike, state: State) -> tuple[Tensor, Tensor]:
+    def forward(self, x: TensorLike, state: State) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # h and c
         x, h, c = (as_input(t, self.state.weight.dtype, "LSTMCell") for t in (x, *state))
         width = self.input.weight.shape[0]
         if x.ndim != 2 or x.shape[1] != width or {h.shape, c.shape} != {(x.shape[0], self.hidden_dim)}:
@@ -63,9 +57,6 @@ class LSTMCell(Module):
             )
         found: tuple[Tensor, Tensor] = _step(c, self.input(x) + self.state(h))
         return found
-
-    def extra_repr(self) -> str:
-        return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
 
 
 def _step(c: Any, sums: Any) -> Any:
@@ -87,13 +78,12 @@ def _states(
     reverse: bool = False,
 ) -> Any:
     """Return the state and the cell after each token, (batch, length, 2 hidden_dim). Padding changes neither."""
-    length, h, c = images.shape[1], initial, cell
-    states = [h] * length
-    for t in reversed(range(length)) if reverse else range(length):
-        new = _step(c, images[:, t] + affine(h, weight, bias))
-        h, c = new if is_token is None else [np.where(is_token[:, t], a, b) for a, b in zip(new, (h, c))]
-        states[t] = np.concatenate([h, c], axis=-1)
-    return np.stack(states, axis=1)
+    d = initial.shape[-1]
+
+    def step(image: Any, both: Any) -> Any:
+        return np.concatenate(_step(both[:, d:], image + affine(both[:, :d], weight, bias)), axis=-1)
+
+    return scan(step, images, np.concatenate([initial, cell], axis=-1), is_token, reverse)
 
 
 lstm_states = primitive(_states, name="lstm_states").reference(_states)
@@ -105,7 +95,7 @@ class LSTM(OverTokens):
 
     Args:
         input_dim, hidden_dim, rng: as in :class:`LSTMCell`.
-        reverse: whether to read from the last token to the first.
+        num_layers, bidirectional, reverse: as in :class:`GRU`, with the same shapes of states.
 
     Calling it:
         x: (batch, length, input_dim).
@@ -116,6 +106,7 @@ class LSTM(OverTokens):
         The result is a pair: the states (batch, length, hidden_dim), and the pair (h, c) after the last token.
 
     Raises:
+        ArgumentError: num_layers is not a positive integer, or both bidirectional and reverse are set.
         ShapeError: the shapes do not fit together, or length is 0.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
 
@@ -130,24 +121,10 @@ class LSTM(OverTokens):
         True
     """
 
-    cell_class = LSTMCell
+    cell_class, states_of, parts = LSTMCell, lstm_states, 2
 
-    def forward(
+    def forward(  # type: ignore[override]  # a state is a pair
         self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        x, is_token = self._tokens(x, key_mask)
-        dtype, batch, d, state = x.dtype, len(x), self.cell.hidden_dim, self.cell.state
-        if initial is None:
-            initial = (np.zeros((batch, d), dtype, like=x.data), np.zeros((batch, d), dtype, like=x.data))
-        h, c = (as_input(t, dtype, "LSTM") for t in initial)
-        if {h.shape, c.shape} != {(batch, d)}:
-            raise ShapeError(
-                f"LSTM needs initial (h, c), each (batch, hidden_dim) = {(batch, d)}, got {h.shape} and {c.shape}"
-            )
-        both: Any = lstm_states(
-            self.cell.input(x), h, c, state.weight, state.bias, is_token=is_token, reverse=self.reverse
-        )
-        last, states = both[:, 0 if self.reverse else -1], both[..., :d]
-        if is_token is not None:
-            states = np.where(is_token, states, 0.0)
-        return states, (last[:, :d], last[:, d:])
+        states, (h, c) = self._read(x, initial, key_mask)
+        return states, (h, c)

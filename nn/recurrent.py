@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
+from minigrad import ArgumentError, ShapeError, Tensor, affine, primitive, relu, sigmoid
 from minigrad.internal import Array, TensorLike
 
 from ._checks import as_input, check_positive
@@ -16,7 +18,83 @@ from .masks import as_key_mask
 from .module import DType, Module
 
 
-class GRUCell(Module):
+class RecurrentCell(Module):
+    """What the cells share: a map of the input, a map of the state, and the check of their arguments."""
+
+    blocks: int  # the number of blocks of width hidden_dim that each map computes
+    step: Callable[..., Tensor]  # the new state from ``image = input(x)`` and h; one product can project all tokens
+
+    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: DType = np.float32) -> None:
+        check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
+        self.hidden_dim = hidden_dim
+        self.input = Affine(input_dim, self.blocks * hidden_dim, rng=rng, dtype=dtype)
+        self.state = Affine(hidden_dim, self.blocks * hidden_dim, rng=rng, dtype=dtype)
+
+    def forward(self, x: TensorLike, h: TensorLike) -> Tensor:
+        name = type(self).__name__
+        x, h = (as_input(t, self.state.weight.dtype, name) for t in (x, h))
+        width = self.input.weight.shape[0]
+        if x.ndim != 2 or x.shape[1] != width or h.shape != (x.shape[0], self.hidden_dim):
+            raise ShapeError(
+                f"{name} needs x (batch, {width}) and h (batch, {self.hidden_dim}), got {x.shape} and {h.shape}"
+            )
+        return self.step(self.input(x), h)
+
+    def extra_repr(self) -> str:
+        return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
+
+
+class RNNCell(RecurrentCell):
+    """One step of a plain recurrent network, ``h' = tanh(x W + b + h U + c)``, or relu in place of tanh.
+
+    Elman 1990, Cognitive Science 14(2); Graves et al. 2013, arXiv:1303.5778, eq. 1. W and b are in ``input``, U and c in
+    ``state``.
+
+    Args:
+        input_dim, hidden_dim: the widths of inputs and states.
+        rng: the generator that draws the weights, whose dtype is ``dtype``.
+        activation: "tanh" or "relu".
+
+    Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
+
+    Raises:
+        ArgumentError: a width is not a positive integer, or no activation has this name.
+        ShapeError: the shape of x or h is not the one above.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> cell = nn.RNNCell(1, 1, rng=np.random.default_rng(0))
+        >>> cell.input.weight.data[:], cell.state.weight.data[:] = 1.0, -1.0
+        >>> cell([[0.75]], [[0.25]]).numpy().round(4)  # tanh(0.75 - 0.25)
+        array([[0.4621]], dtype=float32)
+    """
+
+    blocks = 1
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        *,
+        rng: np.random.Generator,
+        activation: str = "tanh",
+        dtype: DType = np.float32,
+    ) -> None:
+        if activation not in ("tanh", "relu"):
+            raise ArgumentError(f"activation must be 'tanh' or 'relu', got {activation!r}")
+        super().__init__(input_dim, hidden_dim, rng=rng, dtype=dtype)
+        self.activation = activation
+
+    def step(self, image: Tensor, h: TensorLike) -> Tensor:
+        sums: Any = image + self.state(h)
+        return relu(sums) if self.activation == "relu" else np.tanh(sums)
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + (", activation='relu'" if self.activation == "relu" else "")
+
+
+class GRUCell(RecurrentCell):
     """One step of a gated recurrent unit, which maps an input x and a state h to the new state h'. ::
 
         r = sigmoid(x W_r + b_r + h U_r + c_r)           reset gate: how much of h the candidate uses
@@ -49,28 +127,11 @@ class GRUCell(Module):
         array([0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
 
-    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: DType = np.float32) -> None:
-        check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
-        self.hidden_dim = hidden_dim
-        self.input = Affine(input_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
-        self.state = Affine(hidden_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
-
-    def forward(self, x: TensorLike, h: TensorLike) -> Tensor:
-        x, h = (as_input(t, self.state.weight.dtype, "GRUCell") for t in (x, h))
-        width = self.input.weight.shape[0]
-        if x.ndim != 2 or x.shape[1] != width or h.shape != (x.shape[0], self.hidden_dim):
-            raise ShapeError(
-                f"GRUCell needs x (batch, {width}) and h (batch, {self.hidden_dim}), got {x.shape} and {h.shape}"
-            )
-        return self.step(self.input(x), h)
+    blocks = 3
 
     def step(self, image: Tensor, h: TensorLike) -> Tensor:
-        """Return the new state from the projected input ``image = input(x)`` and h. One product can project all tokens."""
         h = as_input(h, self.state.weight.dtype, "GRUCell")
         return _changed(h, image, self.state(h))
-
-    def extra_repr(self) -> str:
-        return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
 
 
 def _changed(h: Array, image: Array, memory: Array) -> Any:
@@ -92,12 +153,17 @@ def _states(
     reverse: bool = False,
 ) -> Any:
     """Return the state after each token, (batch, length, hidden_dim). Padding does not change the state."""
-    length, h = images.shape[1], initial
-    states = [h] * length
+    return scan(lambda image, h: _changed(h, image, affine(h, weight, bias)), images, initial, is_token, reverse)
+
+
+def scan(step: Callable[..., Any], images: Any, state: Any, is_token: Array | None, reverse: bool) -> Any:
+    """Return the state after each token, (batch, length, width), with ``step(image, state)``; padding does not change it."""
+    length = images.shape[1]
+    states = [state] * length
     for t in reversed(range(length)) if reverse else range(length):
-        new = _changed(h, images[:, t], affine(h, weight, bias))
-        h = new if is_token is None else np.where(is_token[:, t], new, h)
-        states[t] = h
+        new = step(images[:, t], state)
+        state = new if is_token is None else np.where(is_token[:, t], new, state)
+        states[t] = state
     return np.stack(states, axis=1)
 
 
@@ -106,9 +172,11 @@ gru_states.kernel(np.ndarray, gru_forward, gru_backward)
 
 
 class OverTokens(Module):
-    """What GRU and LSTM share: the cell that is applied to the tokens of a sequence, one after the other."""
+    """What RNN, GRU and LSTM share: the cells that are applied to the tokens of a sequence, one after the other."""
 
     cell_class: Any
+    states_of: Any  # the states after each token, from x W + b, the initial state, and the weight and bias of the state
+    parts = 1  # the number of arrays of a state
 
     def __init__(
         self,
@@ -116,11 +184,66 @@ class OverTokens(Module):
         hidden_dim: int,
         *,
         rng: np.random.Generator,
+        num_layers: int = 1,
+        bidirectional: bool = False,
         reverse: bool = False,
         dtype: DType = np.float32,
     ) -> None:
-        self.reverse = reverse
-        self.cell = self.cell_class(input_dim, hidden_dim, rng=rng, dtype=dtype)
+        check_positive(num_layers=num_layers)
+        if bidirectional and reverse:
+            raise ArgumentError("bidirectional=True reads in both directions: leave out reverse=True")
+        self.num_layers, self.bidirectional, self.reverse = num_layers, bidirectional, reverse
+        directions = 1 + bidirectional
+        widths = [input_dim] * directions + [directions * hidden_dim] * (directions * (num_layers - 1))
+        cells = [self.cell_class(width, hidden_dim, rng=rng, dtype=dtype) for width in widths]
+        self.cell, self.further = cells[0], cells[1:]
+
+    def cells(self) -> Iterator[tuple[Any, int, bool]]:
+        """Iterate over the cells in PyTorch's order, each with its layer and whether it reads from the last token on."""
+        for i, cell in enumerate([self.cell, *self.further]):
+            layer, direction = divmod(i, 1 + self.bidirectional)
+            yield cell, layer, self.reverse or direction == 1
+
+    def forward(
+        self, x: TensorLike, initial: TensorLike | None = None, *, key_mask: TensorLike | None = None
+    ) -> tuple[Tensor, Tensor]:
+        states, (last,) = self._read(x, None if initial is None else (initial,), key_mask)
+        return states, last
+
+    def _read(
+        self, x: TensorLike, initial: Sequence[TensorLike] | None, key_mask: TensorLike | None
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Return the states of the last layer, and the arrays of the last states of all cells."""
+        tokens, is_token = self._tokens(x, key_mask)
+        starts, d, lasts = self._starts(tokens, initial), self.cell.hidden_dim, []
+        layer_states: list[Any] = []
+        for i, (cell, _, reverse) in enumerate(self.cells()):
+            both = self._run(cell, tokens, [t[i] for t in starts] if self.further else starts, is_token, reverse)
+            states = both if self.parts == 1 else both[..., :d]
+            layer_states.append(states if is_token is None else np.where(is_token, states, 0.0))
+            lasts.append(both[:, 0 if reverse else -1])
+            if len(layer_states) > self.bidirectional:
+                joined: Any = np.concatenate(layer_states, axis=-1) if self.bidirectional else layer_states[0]
+                tokens, layer_states = joined, []
+        last: Any = np.stack(lasts) if self.further else lasts[0]
+        return tokens, [last] if self.parts == 1 else [last[..., :d], last[..., d:]]
+
+    def _run(self, cell: Any, x: Tensor, starts: Sequence[Any], is_token: Array | None, reverse: bool) -> Any:
+        """Return the states of one cell after each token, (batch, length, parts * hidden_dim)."""
+        w, b = cell.state.weight, cell.state.bias
+        return self.states_of(cell.input(x), *starts, w, b, is_token=is_token, reverse=reverse)
+
+    def _starts(self, x: Tensor, initial: Sequence[TensorLike] | None) -> list[Tensor]:
+        """Return the arrays of the states before the first token, zeros by default."""
+        name, sizes = type(self).__name__, (1 + len(self.further), len(x), self.cell.hidden_dim)
+        shape = sizes if self.further else sizes[1:]
+        given: Sequence[Any] = [np.zeros(shape, x.dtype, like=x.data)] * self.parts if initial is None else initial
+        starts = [as_input(t, x.dtype, name) for t in given]
+        if len(starts) != self.parts or {t.shape for t in starts} != {shape}:
+            axes = "layers and directions, batch, hidden_dim" if self.further else "batch, hidden_dim"
+            form, got = ("of shape", "(h, c), each")[self.parts - 1], " and ".join(str(t.shape) for t in starts)
+            raise ShapeError(f"{name} needs initial {form} ({axes}) = {shape}, got {got}")
+        return starts
 
     def _tokens(self, x: TensorLike, key_mask: TensorLike | None) -> tuple[Tensor, Array | None]:
         """Return x (batch, length, input_dim), and which of its tokens are no padding, (batch, length, 1), or None."""
@@ -132,7 +255,8 @@ class OverTokens(Module):
         return x, None if is_token is None else is_token[..., None]
 
     def extra_repr(self) -> str:
-        return "reverse=True" if self.reverse else ""
+        layers = [f"num_layers={self.num_layers}"] if self.num_layers > 1 else []
+        return ", ".join(layers + [f"{name}=True" for name in ("bidirectional", "reverse") if getattr(self, name)])
 
 
 class GRU(OverTokens):
@@ -140,17 +264,23 @@ class GRU(OverTokens):
 
     Args:
         input_dim, hidden_dim, rng: as in :class:`GRUCell`.
-        reverse: whether to read from the last token to the first.
+        num_layers: the number of layers. Each reads the states of the one before (Graves et al. 2013, arXiv:1303.5778,
+            section 2).
+        bidirectional: whether each layer also has a cell that reads from the last token to the first. The states of both are
+            side by side, (batch, length, 2 * hidden_dim). Schuster and Paliwal 1997.
+        reverse: whether to read only from the last token to the first.
 
     Calling it:
         x: (batch, length, input_dim).
-        initial: (batch, hidden_dim), the state before the first token; zeros by default.
+        initial: (batch, hidden_dim), the state before the first token; zeros by default. With several layers or directions, the
+            initial and the last states are (num_layers * directions, batch, hidden_dim), in PyTorch's order.
         key_mask: (batch, length) booleans, or integers 0 and 1; True or 1 marks a token, False or 0 marks padding. Padding does
             not change the state, so the last state is the state after the last token. The returned states are 0 at padding.
 
         The result is a pair: the states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
 
     Raises:
+        ArgumentError: num_layers is not a positive integer, or both bidirectional and reverse are set.
         ShapeError: the shapes do not fit together, or length is 0.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
 
@@ -166,24 +296,40 @@ class GRU(OverTokens):
     """
 
     cell_class = GRUCell
+    states_of = gru_states
 
-    def forward(
-        self, x: TensorLike, initial: TensorLike | None = None, *, key_mask: TensorLike | None = None
-    ) -> tuple[Tensor, Tensor]:
-        x, is_token = self._tokens(x, key_mask)
-        dtype, batch = x.dtype, len(x)
-        if initial is None:
-            initial = np.zeros((batch, self.cell.hidden_dim), dtype, like=x.data)
-        h: Any = as_input(initial, dtype, "GRU")
-        if h.shape != (batch, self.cell.hidden_dim):
-            raise ShapeError(
-                f"GRU needs initial of shape (batch, hidden_dim) = {(batch, self.cell.hidden_dim)}, got {h.shape}"
-            )
-        state = self.cell.state
-        states: Any = gru_states(
-            self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse
-        )
-        last = states[:, 0 if self.reverse else -1]
-        if is_token is not None:
-            states = np.where(is_token, states, 0.0)
-        return states, last
+
+class RNN(OverTokens):
+    """A plain recurrent network that applies an :class:`RNNCell` to the tokens of a sequence, one after the other.
+
+    The arguments are those of :class:`RNNCell` and of :class:`GRU`. The call and the errors are those of :class:`GRU`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> rnn = nn.RNN(3, 4, rng=np.random.default_rng(0), activation="relu", num_layers=2, bidirectional=True)
+        >>> states, last = rnn(np.ones((1, 5, 3)))
+        >>> states.shape, last.shape
+        ((1, 5, 8), (4, 1, 4))
+    """
+
+    cell_class: Any = RNNCell
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        *,
+        rng: np.random.Generator,
+        activation: str = "tanh",
+        num_layers: int = 1,
+        bidirectional: bool = False,
+        reverse: bool = False,
+        dtype: DType = np.float32,
+    ) -> None:
+        self.cell_class = partial(RNNCell, activation=activation)
+        form: dict[str, Any] = {"num_layers": num_layers, "bidirectional": bidirectional, "reverse": reverse}
+        super().__init__(input_dim, hidden_dim, rng=rng, dtype=dtype, **form)
+
+    def _run(self, cell: Any, x: Tensor, starts: Sequence[Any], is_token: Array | None, reverse: bool) -> Any:
+        return scan(cell.step, cell.input(x), starts[0], is_token, reverse)

@@ -53,7 +53,8 @@ def test_what_is_said_instead_exists(package: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("package", "name", "said"),
     [
-        ("nn", "Linear", "nn.Affine"), ("nn", "ReLU", "minigrad.relu"), ("nn", "RNN", "nn.GRU"), ("nn", "Dense", "nn.Affine"),
+        ("nn", "Linear", "nn.Affine"), ("nn", "ReLU", "minigrad.relu"), ("nn", "SimpleRNN", "nn.RNN"),
+            ("nn", "Dense", "nn.Affine"),
         ("nn", "Embed", "nn.Embedding"), ("nn", "DataLoader", "nn.Batches"), ("minigrad", "tensor", "minigrad.Tensor(data"),
         ("minigrad", "Variable", "requires_grad=True"), ("minigrad", "cat", "np.concatenate"), ("minigrad", "exp", "np.exp"),
         ("minigrad", "zeros", r"minigrad.Tensor(np.zeros(...))"), ("nn", "einsum", "np.einsum"),

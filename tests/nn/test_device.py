@@ -37,10 +37,10 @@ class Tied(Module):
 
 
 class Scored(Module):
-    """The first state and the last of a GRU, whose result is a pair."""
+    """The first state and the last of a GRU or an RNN, whose result is a pair."""
 
-    def __init__(self, reverse: bool) -> None:
-        self.gru = nn.GRU(4, 3, rng=rng(), reverse=reverse, **F64)
+    def __init__(self, kind: Any = nn.GRU, **form: bool) -> None:
+        self.gru = kind(4, 3, rng=rng(), **form, **F64)
 
     def forward(self, x: Any, key_mask: Any) -> Any:
         states, last = self.gru(x, key_mask=key_mask)
@@ -177,8 +177,9 @@ LAYERS: dict[str, Case] = {
         (X,),
         {},
     ),
-    "GRU": (lambda: Scored(reverse=False), (X, KEYS), {}),
+    "GRU": (Scored, (X, KEYS), {}),
     "reversed GRU": (lambda: Scored(reverse=True), (X, KEYS.astype(int)), {}),
+    "RNN": (lambda: Scored(nn.RNN), (X, KEYS), {}),
     "LSTM": (lambda: Remembered(reverse=False), (X, KEYS), {}),
     "reversed LSTM": (lambda: Remembered(reverse=True), (X, KEYS.astype(int)), {}),
     "LSTMCell": (OneStep, (X[:, 0], X[:, 1, :3]), {}),
