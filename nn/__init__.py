@@ -40,7 +40,7 @@ from .message_passing import MessagePassing, SimplifiedAttention
 from .module import Buffer, Module, Parameter
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
-from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
+from .optim import SGD, AdaGrad, Adam, AdamW, Lion, RMSProp
 from .optimizer import Optimizer
 from .pooling import AvgPool1d, AvgPool2d, Flatten, GlobalAvgPool, MaxPool1d, MaxPool2d, pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids
@@ -122,6 +122,7 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Lion",
     "clip_grad_norm",
     "clip_grad_value",
     "from_torch_state",

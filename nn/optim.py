@@ -162,7 +162,9 @@ class Adam(Optimizer):
         v = beta_2 * v + (1 - beta_2) * g * g
         p -= lr * m / (1 - beta_1**t) / (sqrt(v / (1 - beta_2**t)) + eps)
 
-    The divisions by ``1 - beta**t`` correct the means m and v, which start at zero. ``betas`` are two numbers in [0, 1). See
+    The divisions by ``1 - beta**t`` correct the means m and v, which start at zero. ``betas`` are two numbers in [0, 1). With
+    ``amsgrad=True``, the greatest v so far takes the place of v in the third line, so that a rare large gradient is not
+    forgotten: Reddi, Kale and Kumar 2018, arXiv:1904.09237, algorithm 2, with the corrections, as in PyTorch. See
     :class:`Optimizer` for the other arguments and the errors.
 
     Example:
@@ -174,8 +176,8 @@ class Adam(Optimizer):
         array([-0.1, -0.1])
     """
 
-    settings = ("lr", "betas", "eps", "weight_decay")
-    slots = ("step", "m", "v")
+    settings: tuple[str, ...] = ("lr", "betas", "eps", "weight_decay")
+    slots: tuple[str, ...] = ("step", "m", "v")
 
     def __init__(
         self,
@@ -185,11 +187,14 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        amsgrad: bool = False,
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        beta_1, beta_2 = betas
-        self.betas = (number("betas[0]", beta_1, below=1), number("betas[1]", beta_2, below=1))
+        self.betas = (number("betas[0]", betas[0], below=1), number("betas[1]", betas[1], below=1))
         self.eps = number("eps", eps)
+        self.amsgrad = bool(amsgrad)
+        if self.amsgrad:  # without it, settings and slots are those of older files, as with nesterov
+            self.settings, self.slots = (*self.settings, "amsgrad"), (*self.slots, "v_max")
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas
@@ -203,7 +208,7 @@ class Adam(Optimizer):
         v *= beta_2
         v += change
         # The corrections are applied to scalars rather than to arrays, which saves a pass over memory.
-        np.sqrt(v, out=change)
+        np.sqrt(np.maximum(state["v_max"], v, out=state["v_max"]) if self.amsgrad else v, out=change)
         change *= 1 / math.sqrt(1 - beta_2**t)
         change += self.eps  # eps is added alone, because its product with a correction would be 0 in float16
         np.divide(m, change, out=change)
@@ -211,7 +216,7 @@ class Adam(Optimizer):
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        step = compiled_adam() if p.dtype.char in "fd" and p.flags.carray else None
+        step = compiled_adam() if p.dtype.char in "fd" and p.flags.carray and not self.amsgrad else None
         if step is None:
             super()._update_whole(p, g, state)
             return
@@ -233,6 +238,8 @@ class AdamW(Adam):
         3.8
     """
 
+    decoupled = True
+
     def __init__(
         self,
         parameters: Parameters,
@@ -241,10 +248,49 @@ class AdamW(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
+        amsgrad: bool = False,
     ) -> None:
-        super().__init__(parameters, lr, betas=betas, eps=eps, weight_decay=weight_decay)
+        super().__init__(parameters, lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad)
 
-    def _decayed(self, p: Array, g: Array) -> Array:
-        if self.weight_decay:
-            p *= 1 - self.lr * self.weight_decay
-        return g
+
+class Lion(Optimizer):
+    """Lion, whose steps have the size ``lr`` in every element, in the direction of a sign. It keeps one array per parameter::
+
+        c = beta_1 * m + (1 - beta_1) * g
+        p -= lr * (sign(c) + weight_decay * p)
+        m = beta_2 * m + (1 - beta_2) * g
+
+    Source: Chen et al. 2023, arXiv:2302.06675, algorithm 2. Its authors use a learning rate that is 3 to 10 times smaller than
+    AdamW's, and a weight decay that is as many times larger. ``betas`` are two numbers in [0, 1). See :class:`Optimizer` for
+    the other arguments and the errors.
+
+    Example:
+        >>> import nn
+        >>> weight = nn.Parameter([0.0, 0.0])
+        >>> (weight * [1.0, -1000.0]).sum().backward()
+        >>> nn.Lion([weight], lr=0.1).step()
+        >>> weight.numpy()
+        array([-0.1,  0.1])
+    """
+
+    settings = ("lr", "betas", "weight_decay")
+    slots = ("m",)
+    decoupled = True
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        lr: float = 1e-4,
+        *,
+        betas: tuple[float, float] = (0.9, 0.99),
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(parameters, lr, weight_decay=weight_decay)
+        self.betas = (number("betas[0]", betas[0], below=1), number("betas[1]", betas[1], below=1))
+
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+        beta_1, beta_2 = self.betas
+        m, g = state["m"], self._decayed(p, g)
+        p -= self.lr * np.sign(beta_1 * m + (1 - beta_1) * g)
+        m *= beta_2
+        m += (1 - beta_2) * g

@@ -50,6 +50,7 @@ class Optimizer:
 
     settings: tuple[str, ...] = ("lr", "weight_decay")
     slots: tuple[str, ...] = ()  # the names of the state of each parameter
+    decoupled = False  # whether the decay changes the parameter itself and not the gradient
     _division: Division | None = None
 
     def __init__(self, parameters: Parameters, lr: float, *, weight_decay: float = 0.0) -> None:
@@ -164,8 +165,10 @@ class Optimizer:
         return vars(self) | {"_division": None}  # a copy has its own arrays
 
     def _decayed(self, p: Array, g: Array) -> Array:
-        """Return the gradient plus the weight decay."""
-        return g + self.weight_decay * p if self.weight_decay else g
+        """Return the gradient plus the weight decay; if it is decoupled, decay ``p`` and return the gradient."""
+        if self.decoupled and self.weight_decay:
+            p *= 1 - self.lr * self.weight_decay
+        return g + self.weight_decay * p if self.weight_decay and not self.decoupled else g
 
     def zero_grad(self) -> None:
         """Set the gradients of the parameters to None."""
@@ -204,10 +207,11 @@ class Optimizer:
         groups = [{"params": p, **own} for p, own in zip(self.parameters, overrides)]
         loaded = type(self)(groups, **settings)  # checks the settings
         for i, (parameter, state) in enumerate(zip(self.parameters, saved["parameters"])):
-            if state and state.keys() != set(self.slots):
-                raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(self.slots)}")
+            if state and state.keys() != set(loaded.slots):
+                raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(loaded.slots)}")
             loaded.state[i] = {name: _fitting(value, parameter, i, name) for name, value in state.items()}
-        vars(self).pop("settings", None)
+        for name in ("settings", "slots"):  # those of the class, unless an option has changed them
+            vars(self).pop(name, None)
         vars(self).update(vars(loaded))
 
     def __repr__(self) -> str:

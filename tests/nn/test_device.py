@@ -261,6 +261,8 @@ OPTIMIZERS: dict[str, Callable[[Any], nn.Optimizer]] = {
     "RMSProp": lambda p: nn.RMSProp(p, lr=0.01, momentum=0.5),
     "Adam": lambda p: nn.Adam(p, lr=0.1, weight_decay=0.01),
     "AdamW": lambda p: nn.AdamW(p, lr=0.1),
+    "AMSGrad": lambda p: nn.Adam(p, lr=0.1, amsgrad=True),
+    "Lion": lambda p: nn.Lion(p, lr=0.01, weight_decay=0.1),
 }
 
 

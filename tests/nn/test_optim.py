@@ -18,11 +18,32 @@ from minigrad import (
     reference_mode,
 )
 from minigrad.kernels.threads import num_threads, set_num_threads
-from nn import SGD, AdaGrad, Adam, AdamW, Affine, Parameter, RMSProp
+from nn import SGD, AdaGrad, Adam, AdamW, Affine, Lion, Parameter, RMSProp
 from tests.lazy import torch
 from tests.nn.layers import assert_close, rng, to_torch
 
 SHAPES = [(3, 4), (4,), (), (2, 1, 3)]
+
+
+class PaperLion:
+    """Algorithm 2 of Chen et al. 2023, line by line, on PyTorch's tensors: PyTorch itself has no Lion."""
+
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0) -> None:
+        groups = params if isinstance(params[0], dict) else [{"params": params}]
+        self.param_groups = [{"lr": lr, "betas": betas, "weight_decay": weight_decay} | group for group in groups]
+        self.momenta = {id(theta): 0.0 for group in groups for theta in group["params"]}
+
+    def step(self) -> None:
+        for group in self.param_groups:
+            (beta_1, beta_2), eta, decay = group["betas"], group["lr"], group["weight_decay"]
+            for theta in group["params"]:
+                if (g := theta.grad) is not None:
+                    m = self.momenta[id(theta)]
+                    c = beta_1 * m + (1 - beta_1) * g
+                    theta.data = theta.data - eta * (torch.sign(c) + decay * theta.data)
+                    self.momenta[id(theta)] = beta_2 * m + (1 - beta_2) * g
+
+
 SETTINGS = [
     (SGD, torch.optim.SGD, {"lr": 0.1}),
     (SGD, torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
@@ -36,6 +57,10 @@ SETTINGS = [
     (Adam, torch.optim.Adam, {"lr": 0.1, "betas": (0.8, 0.95), "eps": 0.01, "weight_decay": 0.1}),
     (AdamW, torch.optim.AdamW, {}),
     (AdamW, torch.optim.AdamW, {"lr": 0.1, "betas": (0.0, 0.5), "eps": 1e-6, "weight_decay": 0.3}),
+    (Adam, torch.optim.Adam, {"lr": 0.1, "betas": (0.8, 0.7), "weight_decay": 0.1, "amsgrad": True}),
+    (AdamW, torch.optim.AdamW, {"amsgrad": True}),
+    (Lion, PaperLion, {}),
+    (Lion, PaperLion, {"lr": 0.01, "betas": (0.5, 0.8), "weight_decay": 0.3}),
 ]
 each_optimizer = pytest.mark.parametrize(("ours", "theirs", "settings"), SETTINGS)
 
@@ -212,6 +237,20 @@ def test_a_state_that_does_not_fit_says_so_and_changes_nothing(change, error, wo
         assert was.keys() == now.keys() and all(np.array_equal(was[name], now[name]) for name in was)
 
 
+def test_a_state_with_amsgrad_loads_where_there_was_none_and_back() -> None:
+    plain, ams = Adam(parameters()), Adam(parameters(), amsgrad=True)
+    run(plain, range(6))
+    run(ams, range(6))
+    states = plain.state_dict(), ams.state_dict()
+    assert set(states[0]["settings"]) == {"lr", "betas", "eps", "weight_decay"}  # as in older files
+    plain.load_state_dict(states[1])
+    ams.load_state_dict(states[0])
+    np.testing.assert_equal((ams.state_dict(), plain.state_dict()), states)
+    run(plain, [6])
+    run(ams, [6])
+    assert "v_max" in plain.state[0] and "v_max" not in ams.state[0]
+
+
 # --- bad settings ---
 
 
@@ -227,6 +266,7 @@ def test_a_state_that_does_not_fit_says_so_and_changes_nothing(change, error, wo
         (lambda p: Adam(p, betas=(0.9, 1.0)), r"betas\[1\] must be in \[0, 1\), got 1.0"),
         (lambda p: Adam(p, betas=(-0.1, 0.9)), r"betas\[0\] must be in"),
         (lambda p: Adam(p, eps=-1e-8), "eps must be >= 0"),
+        (lambda p: Lion(p, betas=(0.9, 1.0)), r"betas\[1\] must be in \[0, 1\), got 1.0"),
         (lambda p: AdaGrad(p, eps=-1.0), "eps must be >= 0"),
         (lambda p: RMSProp(p, alpha=1.0), r"alpha must be in \[0, 1\), got 1.0"),
         (lambda p: RMSProp(p, momentum=-0.1), r"momentum must be in \[0, 1\), got -0.1"),
@@ -427,6 +467,18 @@ def test_reference_mode_knows_no_compiled_step(monkeypatch: pytest.MonkeyPatch) 
             run(optimizer, [9])
     finally:
         compiled_kernels(False)
+
+
+def test_amsgrad_is_the_same_with_the_compiled_kernels() -> None:
+    plain, compiled = (Adam(parameters(), 0.1, betas=(0.8, 0.7), amsgrad=True) for _ in range(2))
+    run(plain, range(9))
+    compiled_kernels()
+    try:
+        run(compiled, range(9))
+    finally:
+        compiled_kernels(False)
+    for p, q in zip(plain.parameters, compiled.parameters, strict=True):
+        np.testing.assert_array_equal(p.numpy(), q.numpy())
 
 
 def test_a_parameter_may_be_replaced_by_one_of_another_shape_or_dtype() -> None:
