@@ -120,6 +120,7 @@ CosineAnnealingLR cosine_decay_schedule: nn.cosine_schedule
 LinearLR: nn.linear_schedule, or a function of the step
 StepLR: nn.step_schedule
 AveragedModel ExponentialMovingAverage EMA get_ema_multi_avg_fn: nn.WeightAverage
+ReduceLROnPlateau: nn.PlateauSchedule
 OneCycleLR cosine_onecycle_schedule: nn.one_cycle_schedule
 ExponentialLR: lambda step: lr * gamma ** step, a function of the step, as schedule of nn.fit
 lr_scheduler: nn.cosine_schedule, or a function of the step

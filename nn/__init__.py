@@ -49,6 +49,7 @@ from .residual import Residual, Sequential
 from .rotary import RotaryPositions
 from .sampling import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
 from .schedules import (
+    PlateauSchedule,
     cosine_schedule,
     inverse_sqrt_schedule,
     linear_schedule,
@@ -133,6 +134,7 @@ __all__ = [
     "WeightAverage",
     "one_cycle_schedule",
     "step_schedule",
+    "PlateauSchedule",
     "Batches",
     "fit",
     "load_weights",

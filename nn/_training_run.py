@@ -26,6 +26,7 @@ from .data import EpochBatches
 from .history import Best, History
 from .module import Module
 from .optimizer import Optimizer
+from .schedules import PlateauSchedule, Schedule
 
 
 @dataclass
@@ -37,7 +38,7 @@ class TrainingRun:
     loss: Callable[[Any, Any], Tensor]
     optimizer: Optimizer
     epochs: int
-    schedule: Callable[[int], float] | None
+    schedule: Schedule | PlateauSchedule | None
     clip_norm: float | None
     clip_value: float | None
     accumulate: int
@@ -139,7 +140,7 @@ class TrainingRun:
         if self.river:
             self.history.river.add_gradients(self.model.named_parameters())
         self._clip()
-        lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
+        lr = self._rate(*self._progress)
         with self._undivided():
             self.optimizer.lr = lr
             self.optimizer.step()
@@ -199,6 +200,12 @@ class TrainingRun:
         if self.best is not None and self.best[1] not in metrics:
             raise ArgumentError(f"best names {self.best[1]!r}, but validate returns {list(metrics)}: name one of these")
         return metrics
+
+    def _rate(self, step: int, epochs: int) -> float:
+        """Return the learning rate of a step, before which that many epochs were completed."""
+        if isinstance(self.schedule, PlateauSchedule):
+            return self.schedule(self.history.metric(self.schedule.best[1])[:epochs])
+        return self.optimizer.lr if self.schedule is None else self.schedule(step)
 
     @property
     def _progress(self) -> tuple[int, int]:
@@ -298,8 +305,8 @@ class TrainingRun:
 
     def _say_other_schedule(self, lr: float) -> None:
         """Warn if the schedule differs from that of the saved run, which is allowed, for instance to train longer."""
-        step = len(self.history.losses) - 1
-        given = lr if self.schedule is None or step < 0 else float(self.schedule(step))
+        step, epochs = self._progress[0] - 1, self._progress[1] - (not self.updates)
+        given = lr if self.schedule is None or step < 0 else float(self._rate(step, epochs))
         if given != lr:
             warnings.warn(
                 f"the schedule differs from that of the resumed run: step {step} had the learning rate {lr}, and the new "

@@ -144,5 +144,11 @@ class History:
         return values.index(max(numbers)) if numbers else -1
 
 
+def check_best(best: Any) -> None:
+    """Raise an ArgumentError unless ``best`` is a pair of "min" or "max" and a name."""
+    if not isinstance(best, tuple) or len(best) != 2 or best[0] not in ("min", "max"):
+        raise ArgumentError(f'best must be ("min", name) or ("max", name), got {best!r}')
+
+
 def _s(values: list[Any]) -> str:
     return "s" * (len(values) != 1)

@@ -4,14 +4,18 @@ Schedules keep no state, so a resumed run needs only the current step number::
 
     schedule = cosine_schedule(1e-3, steps=1000, warmup=100)
     optimizer.lr = schedule(step)  # before each optimizer.step()
+
+:class:`PlateauSchedule` is a function of the metrics so far in place of the step, and keeps no state either.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from minigrad import ArgumentError
 
 from ._checks import check_interval, check_not_negative, check_positive
+from .history import Best, check_best
 
 Schedule = Callable[[int], float]
 
@@ -140,6 +144,63 @@ def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
         return lr * factor ** (step // every)
 
     return learning_rate
+
+
+@dataclass(frozen=True)
+class PlateauSchedule:
+    """A learning rate that is multiplied by ``factor`` when a metric has not improved for more than ``patience`` epochs.
+
+    An epoch improves if its value is less than ``(1 - threshold) * b``, or with "max" more than ``(1 + threshold) * b``, where
+    b is the value of the last epoch that improved. This is PyTorch's ReduceLROnPlateau with its threshold_mode "rel"; the rule
+    is that of He et al. 2016, arXiv:1512.03385, section 3.4, "when the error plateaus".
+
+    Args:
+        lr: the rate of the first epochs.
+        best: ``("min" or "max", name)``, the metric that :func:`fit` passes on from ``validate``.
+        cooldown: the number of epochs after a reduction that do not count as epochs without improvement.
+        final: the smallest rate.
+
+    Calling it: the values of the metric, one for each epoch so far -> the rate of the next epoch. :func:`fit` calls it.
+
+    Raises:
+        ArgumentError: best is no such pair, patience or cooldown is not an integer, 0 or more, factor is not in [0, 1], or a
+            rate or the threshold is negative or not finite.
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.PlateauSchedule(0.1, ("min", "loss"), factor=0.5, patience=1)
+        >>> losses = [3.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+        >>> [schedule(losses[:epoch]) for epoch in range(7)]  # two epochs without improvement, and two more
+        [0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.025]
+    """
+
+    lr: float
+    best: Best = ("min", "loss")
+    factor: float = 0.1
+    patience: int = 10
+    threshold: float = 1e-4
+    cooldown: int = 0
+    final: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_best(self.best)
+        check_not_negative(patience=self.patience, cooldown=self.cooldown)
+        check_interval(0, math.inf, lr=self.lr, threshold=self.threshold, final=self.final)
+        check_interval(0, 1, factor=self.factor)
+
+    def __call__(self, values: Iterable[float]) -> float:
+        sign = 1 if self.best[0] == "max" else -1
+        lr, last, waited, cooling = self.lr, -sign * math.inf, 0, 0
+        for value in values:
+            improved = sign * value > sign * last * (1 + sign * self.threshold)
+            last = value if improved else last
+            waited = 0 if improved or cooling else waited + 1
+            cooling = max(cooling - 1, 0)
+            if waited > self.patience:
+                smaller = max(lr * self.factor, self.final)
+                lr = smaller if lr - smaller > 1e-8 else lr  # PyTorch's eps
+                waited, cooling = 0, self.cooldown
+        return lr
 
 
 def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:

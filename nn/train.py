@@ -16,9 +16,10 @@ from ._progress import load_tqdm
 from ._training_run import TrainingRun
 from ._training_state import Files, TrainingError
 from .data import EpochBatches
-from .history import Best, History
+from .history import Best, History, check_best
 from .module import Module
 from .optimizer import Optimizer
+from .schedules import PlateauSchedule, Schedule
 
 __all__ = ["Best", "EpochBatches", "History", "TrainingError", "fit", "load_weights", "save_weights"]
 
@@ -30,7 +31,7 @@ def fit(
     optimizer: Optimizer,
     *,
     epochs: int,
-    schedule: Callable[[int], float] | None = None,
+    schedule: Schedule | PlateauSchedule | None = None,
     clip_norm: float | None = None,
     clip_value: float | None = None,
     accumulate: int = 1,
@@ -67,7 +68,8 @@ def fit(
         batches: a :class:`Batches`, or any object with ``epoch(n)`` and ``len()``.
         loss: ``loss(model, batch)`` returns a Tensor of shape ().
         epochs: the number of passes over all batches, including those before a resumption.
-        schedule: ``schedule(step)`` is the learning rate of step 0, 1, ...; by default ``optimizer.lr`` is unchanged.
+        schedule: ``schedule(step)`` is the learning rate of step 0, 1, ...; by default ``optimizer.lr`` is unchanged. A
+            :class:`PlateauSchedule` depends on a number from ``validate`` in place of the step.
         clip_norm: the largest norm of all gradients together (:func:`clip_grad_norm`).
         clip_value: the largest absolute value of a gradient's elements (:func:`clip_grad_value`), applied after clip_norm.
         accumulate: the number of batches whose gradients make one step. If the loss is a mean over the examples of a batch,
@@ -209,10 +211,11 @@ def _check(run: TrainingRun) -> None:
     if run.restore_best and run.best is None:
         raise ArgumentError('restore_best needs best, the metric that chooses the epoch: best=("max", "accuracy")')
     if run.best is not None:
-        if not isinstance(run.best, tuple) or len(run.best) != 2 or run.best[0] not in ("min", "max"):
-            raise ArgumentError(f'best must be ("min", name) or ("max", name), got {run.best!r}')
+        check_best(run.best)
         if run.validate is None:
             raise ArgumentError(f"best={run.best!r} needs validate, which returns that number")
+    if isinstance(run.schedule, PlateauSchedule) and run.validate is None:
+        raise ArgumentError(f"PlateauSchedule needs validate, which returns {run.schedule.best[1]!r}")
     if run.files is None and run.every is not None:
         raise ArgumentError("every needs checkpoint, the folder to write to")
     if run.files is not None:

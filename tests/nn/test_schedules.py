@@ -10,6 +10,7 @@ from minigrad import ArgumentError
 from nn import (
     SGD,
     Parameter,
+    PlateauSchedule,
     cosine_schedule,
     inverse_sqrt_schedule,
     linear_schedule,
@@ -126,6 +127,34 @@ def test_ends(make) -> None:
     assert make(PEAK, STEPS, 1)(0) == PEAK
 
 
+@pytest.mark.parametrize("mode", ["min", "max"])
+@pytest.mark.parametrize("settings", [
+    {},
+    {"patience": 0},
+    {"patience": 2, "factor": 0.5, "cooldown": 3},
+    {"patience": 1, "threshold": 0.3, "final": 0.02},
+    {"patience": 0, "factor": 0.0, "threshold": 0.0},
+    {"patience": 0, "factor": 1e-4},
+])  # fmt: skip
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_plateau_equals_pytorch(mode, settings, sign) -> None:
+    """Of values that fall slowly, rise and are NaN once; negative ones too, for which PyTorch's threshold is another."""
+    generator = np.random.default_rng(0)
+    values = sign * (3 + np.exp(-np.arange(120) / 9) + 0.02 * generator.standard_normal(120))
+    values[7] = math.nan
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=PEAK)
+    theirs = {"min_lr" if name == "final" else name: value for name, value in settings.items()}
+    scheduler = schedulers.ReduceLROnPlateau(optimizer, mode, **theirs)
+    schedule = PlateauSchedule(PEAK, (mode, "a"), **settings)
+    seen = {schedule([])}
+    for epoch, value in enumerate(values.tolist()):
+        scheduler.step(value)
+        rate = schedule(values[: epoch + 1].tolist())
+        assert rate == optimizer.param_groups[0]["lr"]
+        seen.add(rate)
+    assert max(seen) == PEAK and (len(seen) > 1 or sign < 0)
+
+
 def test_an_optimizer_takes_them() -> None:
     p, schedule = Parameter([1.0]), cosine_schedule(0.5, 2)
     optimizer = SGD([p], lr=123.0)
@@ -148,6 +177,12 @@ def test_an_optimizer_takes_them() -> None:
         (lambda: linear_schedule(-0.1, 10), "peak must be a number >= 0, got -0.1"),
         (lambda: cosine_schedule(0.1, 10, final=math.nan), "final must be a number >= 0, got nan"),
         (lambda: inverse_sqrt_schedule(16, 10, scale=math.inf), "scale must be a number >= 0, got inf"),
+        (lambda: PlateauSchedule(0.1, "loss"), r'best must be \("min", name\) or \("max", name\), got .loss.'),  # type: ignore[arg-type]
+        (lambda: PlateauSchedule(0.1, patience=-1), "patience must be an integer, 0 or more, got -1"),
+        (lambda: PlateauSchedule(0.1, cooldown=0.5), "cooldown must be an integer, 0 or more, got 0.5"),  # type: ignore[arg-type]
+        (lambda: PlateauSchedule(0.1, factor=1.5), r"factor must be in \[0, 1\], got 1.5"),
+        (lambda: PlateauSchedule(-0.1), "lr must be a number >= 0, got -0.1"),
+        (lambda: PlateauSchedule(0.1, threshold=math.nan), "threshold must be a number >= 0, got nan"),
     ],
 )
 def test_bad_settings(make, words) -> None:

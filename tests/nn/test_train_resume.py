@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nn
-from minigrad import Tensor
+from minigrad import ArgumentError, Tensor
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from nn import Module, TrainingError, _training_run, load_weights
 from tests.nn.training import (
@@ -104,6 +104,45 @@ def test_other_optimizers_resume(make: Any, tmp_path: Path) -> None:
     history, model = run(tmp_path, **settings, seed=3)
     assert history == expected
     assert weights(model) == weights(expected_model)
+
+
+@pytest.mark.parametrize("call", [13, 20, 27])
+@pytest.mark.filterwarnings("error")
+def test_a_plateau_goes_on_from_the_metrics_of_the_file(call: int, tmp_path: Path) -> None:
+    """Within an epoch and after one, without a warning of another schedule."""
+    values = {1: 0.5, 2: 0.6, 3: 0.7, 4: 0.4}
+    rates: list[float] = []
+    made: list[nn.Optimizer] = []
+
+    def make(model: Module) -> nn.Optimizer:
+        made[:] = [nn.SGD(model.parameters(), lr=123.0)]
+        return made[0]
+
+    def score(model: Module) -> dict[str, float]:
+        return {"score": values[len(rates) // STEPS]}
+
+    settings: dict[str, Any] = {
+        "make": make,
+        "on_step": lambda: rates.append(made[0].lr),
+        "validate": score,
+        "best": None,
+        "schedule": nn.PlateauSchedule(0.1, ("min", "score"), patience=0),
+    }
+    expected, expected_model = run(**settings)
+    assert rates == pytest.approx([0.1] * 2 * STEPS + [0.01] * STEPS + [0.001] * STEPS)
+    rates.clear()
+    with pytest.raises(Stop):
+        run(tmp_path, **settings, loss=stopping(loss, call, fail))
+    history, model = run(tmp_path, **settings, seed=3)
+    assert history == expected and weights(model) == weights(expected_model)
+
+
+def test_a_plateau_needs_its_metric() -> None:
+    plateau = nn.PlateauSchedule(0.1, ("min", "score"))
+    with pytest.raises(ArgumentError, match="PlateauSchedule needs validate, which returns 'score'"):
+        run(schedule=plateau, validate=None, best=None)
+    with pytest.raises(ArgumentError, match="there is no metric 'score': the last epoch has"):
+        run(schedule=plateau)
 
 
 def test_patience_counts_the_epochs_before(tmp_path: Path) -> None:
