@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import Array, TensorLike, to_host
-from nn._checks import check_positive, id_array, id_matrix
+from nn._checks import check_interval, check_not_negative, check_positive, id_array, id_matrix
 from nn.init import check_generator
 from nn.transformer import attention_by_layer
 
@@ -35,6 +35,10 @@ class GPTConfig(Config):
         rms_norm: whether RMSNorm stands in place of LayerNorm.
         bias: whether the maps have biases.
         tied: whether the output uses the embedding's weights; if not, it has its own, without biases.
+        rotary_base: the base of the angles of rotary positions, as in :class:`nn.RotaryPositions`.
+        sliding_window: the number of tokens that a token attends to, itself and those just before it; 0 means all. Jiang et
+            al. 2023, arXiv:2310.06825, section 2.
+        attention_dropout: the probability with which an attention weight is dropped in training.
         std: the standard deviation of the initial embeddings, 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
         characters: the character of each id, if tokens are characters. The network does not use them. A checkpoint file stores
             them, so that weights trained on one alphabet are never loaded for another.
@@ -69,9 +73,14 @@ class GPTConfig(Config):
     rms_norm: bool = False
     bias: bool = True
     tied: bool = True
+    rotary_base: float = 10000.0
+    sliding_window: int = 0
+    attention_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         check_positive(window=self.window, num_layers=self.num_layers)
+        check_not_negative(sliding_window=self.sliding_window)
+        check_interval(1, np.inf, rotary_base=self.rotary_base)
         if self.positions not in ("learned", "rotary"):
             raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
         if self.characters and len(self.characters) != self.vocab_size:
@@ -95,7 +104,7 @@ class GPT(nn.Module):
     residual stream, so its initial output weights are divided by the square root of the number of parts, 2 * num_layers.
 
     Args:
-        config: the sizes, and what differs from the formulas above: ``rms_norm``, ``tied=False``, rotary positions.
+        config: the sizes, and what differs from the formulas above, such as ``rms_norm`` or rotary positions.
         rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:
@@ -123,8 +132,9 @@ class GPT(nn.Module):
             "num_kv_heads": config.num_kv_heads or None,
             "rms_norm": config.rms_norm,
             "bias": config.bias,
+            "attention_dropout": config.attention_dropout,
         }
-        settings |= {"norm": "pre", "rotary": rotary, "rng": rng, "dtype": dtype}
+        settings |= {"norm": "pre", "rotary": rotary and config.rotary_base, "rng": rng, "dtype": dtype}
         self.layers = stack(nn.TransformerEncoderLayer, config, **settings)
         for layer in self.layers:
             for part in (layer.attention, layer.feed_forward):
@@ -155,9 +165,11 @@ class GPT(nn.Module):
         """
         if caches is not None and len(caches) != len(self.layers):
             raise ArgumentError(f"caches must be one for each of the {len(self.layers)} layers, got {len(caches)}")
-        x = self._embedded(ids, past=caches[0].length if caches else 0)  # (batch, length, d_model)
+        past = caches[0].length if caches else 0
+        x = self._embedded(ids, past)  # (batch, length, d_model)
+        masks = self._masks(past, x.shape[1])
         for i, layer in enumerate(self.layers):
-            x = layer(x, causal=True, cache=caches[i] if caches is not None else None)
+            x = layer(x, **masks, cache=caches[i] if caches is not None else None)
         return self.output(self.norm(x))
 
     def new_caches(self) -> list[nn.KeyValueCache]:
@@ -166,7 +178,15 @@ class GPT(nn.Module):
 
     def attention_weights(self, ids: TensorLike) -> list[Tensor]:
         """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
-        return attention_by_layer(self.layers, self._embedded(ids), causal=True)[0]
+        x = self._embedded(ids)
+        return attention_by_layer(self.layers, x, **self._masks(0, x.shape[1]))[0]
+
+    def _masks(self, past: int, length: int) -> nn.masks.Masks:
+        """Return the masks of ``length`` tokens after ``past`` tokens in the caches."""
+        reach, stop = self.config.sliding_window, past + length
+        if not 0 < reach < stop:
+            return {"causal": True}
+        return {"causal": True, "mask": np.arange(stop) > np.arange(past, stop)[:, None] - reach}
 
     def generate(
         self,

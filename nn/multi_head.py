@@ -12,6 +12,7 @@ from minigrad.internal import TensorLike, attention_weights, split_heads
 from ._checks import as_input, check_counts, check_positive
 from .affine import Affine
 from .cache import KeyValueCache
+from .dropout import Dropout
 from .masks import Masks, for_heads, known, mask_and_bias
 from .module import DType, Module
 from .rotary import RotaryPositions
@@ -35,10 +36,12 @@ class MultiHeadAttention(Module):
             queries: Ainslie et al. 2023, arXiv:2305.13245. The value 1 gives multi-query attention.
         context_dim: the width of the key and value inputs, for cross-attention; d_model by default.
         out_dim: the width of the result; d_model by default.
-        rotary: whether to rotate queries and keys with :class:`RotaryPositions`. It needs self-attention.
+        rotary: whether to rotate queries and keys with :class:`RotaryPositions`, or its ``base``. It needs self-attention.
         strict: if False, H need not divide out_dim, and key_dim is out_dim / H rounded down.
         bias: whether the four maps have biases.
         scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
+        dropout: the probability with which :class:`Dropout` drops an attention weight in training. All weights are then
+            stored. Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training", section 4.1.
         dtype: the dtype of the parameters; the layer casts real inputs to it.
 
     Calling it:
@@ -85,10 +88,11 @@ class MultiHeadAttention(Module):
         num_kv_heads: int | None = None,
         context_dim: int | None = None,
         out_dim: int | None = None,
-        rotary: bool = False,
+        rotary: bool | float = False,
         strict: bool = True,
         bias: bool = True,
         scale: float | None = None,
+        dropout: float = 0.0,
         dtype: DType = np.float32,
     ) -> None:
         out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
@@ -111,7 +115,8 @@ class MultiHeadAttention(Module):
         self.scale = None if scale is None else float(scale)
         self._make_inputs((num_heads * key_dim, num_kv_heads * key_dim, num_kv_heads * value_dim), rng, bias, dtype)
         self.output = Affine(num_heads * value_dim, out_dim, rng=rng, bias=bias, dtype=dtype)
-        self.rotary = RotaryPositions(key_dim) if rotary else None
+        self.rotary = RotaryPositions(key_dim, base=10000.0 if rotary is True else rotary) if rotary else None
+        self.dropout = Dropout(dropout, rng=rng) if dropout else None  # else none: it would draw from rng
 
     def forward(
         self,
@@ -122,6 +127,8 @@ class MultiHeadAttention(Module):
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> Tensor:
+        if self.dropout is not None and self.dropout.training:
+            return self.with_weights(query, key, value, cache=cache, **masks)[0]
         query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
         q, k, v = self._projected(query, key, value, cache)  # (batch, query or all keys, heads * width)
         context = scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
@@ -136,12 +143,13 @@ class MultiHeadAttention(Module):
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> tuple[Tensor, Tensor]:
-        """Return the result of the call and its :meth:`attention_weights` from one pass, which stores all weights."""
+        """Return the result and its :meth:`attention_weights`, before dropout, from one pass, which stores all weights."""
         query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
         q, k, v = self._projected(query, key, value, cache)
         q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))  # (batch, heads, query or all keys, width)
         weights = attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
-        context: Any = np.swapaxes(weights @ v, 1, 2)  # (batch, query, heads, value_dim)
+        kept = weights if self.dropout is None else self.dropout(weights)
+        context: Any = np.swapaxes(kept @ v, 1, 2)  # (batch, query, heads, value_dim)
         return self._joined(context.reshape(*context.shape[:2], -1)), weights
 
     def attention_weights(
@@ -326,7 +334,7 @@ class AttentionHead(MultiHeadAttention):
         value_dim = key_dim if value_dim is None else value_dim
         check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)
         self.num_heads = self.num_kv_heads = 1
-        self.d_model, self.context_dim, self.rotary = d_model, context_dim, None
+        self.d_model, self.context_dim, self.rotary, self.dropout = d_model, context_dim, None, None
         self.scale = None if scale is None else float(scale)
         self._make_inputs((key_dim, key_dim, value_dim), rng, bias, dtype)
 

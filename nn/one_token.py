@@ -30,13 +30,13 @@ def holds(layer: Any, x: Array) -> bool:
     if type(a) is not MultiHeadAttention or type(f) is not FeedForward or layer.norm != "pre":
         return False
     maps = (a.query, a.key, a.value, a.output, f.hidden, f.output)
-    dropouts = (layer.attention_dropout, layer.feed_forward_dropout, f.dropout)
+    dropouts = (layer.attention_dropout, layer.feed_forward_dropout, f.dropout, a.dropout)
     return (
         all(
             type(each) is Affine and type(w := each.weight._array) is np.ndarray and w.dtype == x.dtype for each in maps
         )
         and all(type(norm) is LayerNorm and not norm.eps_outside for norm in norms)
-        and not any(dropout.training and dropout.p for dropout in dropouts)
+        and not any(dropout and dropout.training and dropout.p for dropout in dropouts)
         and a.rotary is None
         and f.gate is None
         and a.num_kv_heads == a.num_heads

@@ -8,18 +8,18 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import Array, TensorLike
 
 from . import init
-from ._checks import as_input, beside, check_not_negative, check_positive, check_real
+from ._checks import as_input, beside, check_interval, check_not_negative, check_positive, check_real
 from .module import DType, Module, Parameter
 
 
-def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
+def sinusoids(length: int, d_model: int, *, base: float = 10000.0) -> np.ndarray[Any, Any]:
     """Return the sinusoidal position codes (length, d_model), float64: row t is the code of position t.
 
-    ``p[t, 2i] = sin(t / 10000**(2i / d_model))`` and ``p[t, 2i + 1] = cos(t / 10000**(2i / d_model))``.
+    ``p[t, 2i] = sin(t / base**(2i / d_model))`` and ``p[t, 2i + 1] = cos(t / base**(2i / d_model))``.
     Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
 
     Raises:
-        ArgumentError: length is not an integer >= 0, or d_model is not an integer >= 1.
+        ArgumentError: length is not an integer >= 0, d_model is not an integer >= 1, or base is less than 1.
 
     Example:
         >>> import nn
@@ -30,8 +30,9 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
     """
     check_not_negative(length=length)
     check_positive(d_model=d_model)
+    check_interval(1, np.inf, base=base)
     column = np.arange(d_model)
-    angle = np.arange(length)[:, None] / 10000.0 ** (2 * (column // 2) / d_model)
+    angle = np.arange(length)[:, None] / base ** (2 * (column // 2) / d_model)
     return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
 
 
@@ -44,6 +45,7 @@ class PositionalEncoding(Module):
         d_model: the width of x.
         scale: the factor of the embeddings x. The paper takes ``math.sqrt(d_model)`` (section 3.4). Without a factor,
             embeddings with small initial values would be small compared with the codes, whose norm is ``sqrt(d_model / 2)``.
+        base: that of :func:`sinusoids`.
 
     Calling it: x (..., length, d_model) -> the same shape, in the dtype of x. ``start`` is the position of the first token, for
     decoding with a cache.
@@ -62,11 +64,11 @@ class PositionalEncoding(Module):
         array([[ 0.91, -0.42,  0.02,  1.  ]])
     """
 
-    def __init__(self, d_model: int, *, scale: float = 1.0) -> None:
+    def __init__(self, d_model: int, *, scale: float = 1.0, base: float = 10000.0) -> None:
         check_positive(d_model=d_model)
-        self.d_model = d_model
+        self.d_model, self.base = d_model, base
         self.scale = float(scale)
-        self._table = sinusoids(0, d_model)  # codes() replaces it by a longer one when a sequence needs it
+        self._table = sinusoids(0, d_model, base=base)  # codes() replaces it by a longer one when a sequence needs it
 
     def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
         x = check_real(x, "PositionalEncoding")
@@ -78,7 +80,7 @@ class PositionalEncoding(Module):
         table = self._table  # on the host, because an array of another kind may belong to one call only
         if table.dtype != like.dtype or len(table) < stop:
             longest = max(len(table), 1 << stop.bit_length())  # a power of 2, so that few new tables are needed
-            self._table = table = sinusoids(longest, self.d_model).astype(like.dtype)
+            self._table = table = sinusoids(longest, self.d_model, base=self.base).astype(like.dtype)
         return beside(table[start:stop], like)
 
     def extra_repr(self) -> str:

@@ -14,19 +14,20 @@ class RotaryPositions(Module):
     """A layer that rotates each pair of columns of a query or a key by an angle proportional to the position.
 
     At position t, columns 2i and 2i + 1 of each head, as the complex number ``z = x[2i] + 1j * x[2i + 1]``, become
-    ``z * exp(1j * t / 10000**(2i / head_dim))``. The dot product of a rotated query at t and a rotated key at s depends
+    ``z * exp(1j * t / base**(2i / head_dim))``. The dot product of a rotated query at t and a rotated key at s depends
     on the positions only through t - s. Su et al. 2021, arXiv:2104.09864, eq. 34.
 
     The pairs are neighbouring columns, as in the paper. Some libraries pair column i with column i + head_dim / 2.
 
     Args:
         head_dim: the width of a head, an even number.
+        base: 10,000 in the paper. A larger base turns more slowly, for longer texts: 500,000 in Llama 3.
 
     Calling it: x (..., length, num_heads * head_dim) -> the same shape. The tokens' positions are ``start``, ``start + 1``, ...
     There are no parameters.
 
     Raises:
-        ArgumentError: head_dim is odd or not positive, or start is negative.
+        ArgumentError: head_dim is odd or not positive, base is less than 1, or start is negative.
         ShapeError: the last axis of x is not a multiple of head_dim.
 
     Example:
@@ -39,14 +40,14 @@ class RotaryPositions(Module):
         True
     """
 
-    def __init__(self, head_dim: int) -> None:
+    def __init__(self, head_dim: int, *, base: float = 10000.0) -> None:
         check_positive(head_dim=head_dim)
         if head_dim % 2:
             raise ArgumentError(
                 f"rotary positions turn pairs of columns: the width of a head must be even, got {head_dim}"
             )
         self.head_dim = head_dim
-        self.positions = PositionalEncoding(head_dim)  # its codes are the sines and cosines of the angles
+        self.positions = PositionalEncoding(head_dim, base=base)  # its codes are the sines and cosines of the angles
 
     def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
         x = check_real(x, "RotaryPositions")

@@ -45,6 +45,7 @@ class TransformerEncoderLayer(Module):
         bias: whether the maps of the attention and of the feed-forward network have biases.
         activation: as in :class:`FeedForward`.
         dropout: the probability with which an element is dropped, after each part and inside the feed-forward network.
+        attention_dropout: the ``dropout`` of :class:`MultiHeadAttention`, for attention weights.
         eps: the ``eps`` of the norms (1e-12 in BERT).
 
     Calling it: x (batch, length, d_model) -> the same shape, with ``key_mask`` (batch, length), ``mask``, ``bias``, ``causal``
@@ -74,8 +75,9 @@ class TransformerEncoderLayer(Module):
         norm: str = "pre",
         activation: str = "relu",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         eps: float = 1e-5,
-        rotary: bool = False,
+        rotary: bool | float = False,
         strict: bool = True,
         num_kv_heads: int | None = None,
         rms_norm: bool = False,
@@ -86,8 +88,9 @@ class TransformerEncoderLayer(Module):
         made = RMSNorm if rms_norm else LayerNorm
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
         self.attention = MultiHeadAttention(
-            d_model, num_heads, rng=rng, rotary=rotary, strict=strict, num_kv_heads=num_kv_heads, bias=bias, dtype=dtype
-        )
+            d_model, num_heads, rng=rng, rotary=rotary, strict=strict, num_kv_heads=num_kv_heads, bias=bias,
+            dropout=attention_dropout, dtype=dtype,
+        )  # fmt: skip
         self.attention_dropout = Dropout(dropout, rng=rng)
         self.feed_forward_norm = made(d_model, eps=eps, dtype=dtype)
         self.feed_forward = FeedForward(

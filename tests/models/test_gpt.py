@@ -63,10 +63,10 @@ def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: in
     assert_same([model(ids)], [theirs(torch.from_numpy(ids))], (model, theirs), state_of)
 
 
-def turned(x: Any, heads: int) -> Any:
+def turned(x: Any, heads: int, base: float) -> Any:
     """Rotary positions as the paper has them: each pair of columns is a complex number; (batch, heads, length, width)."""
     z = torch.view_as_complex(x.reshape(*x.shape[:2], heads, -1, 2))
-    angles = torch.arange(x.shape[1])[:, None] / 10000 ** (torch.arange(z.shape[-1], dtype=torch.float64) / z.shape[-1])
+    angles = torch.arange(x.shape[1])[:, None] / base ** (torch.arange(z.shape[-1], dtype=torch.float64) / z.shape[-1])
     real = torch.view_as_real(z * torch.exp(1j * angles)[:, None])
     return real.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
 
@@ -74,13 +74,15 @@ def turned(x: Any, heads: int) -> Any:
 def llama(p: Any, config: GPTConfig, ids: Any) -> Any:
     """The logits of Touvron et al. 2023, section 2.2, from PyTorch's functions."""
     functions, heads, groups = torch.nn.functional, config.num_heads, config.num_kv_heads
-    x = p["embedding.weight"][ids]
+    x, base = p["embedding.weight"][ids], config.rotary_base
+    distance = torch.arange(ids.shape[1])[:, None] - torch.arange(ids.shape[1])
+    allowed = (distance >= 0) & (distance < (config.sliding_window or config.window))
     for i in range(config.num_layers):
         a, f = f"layers.{i}.attention", f"layers.{i}.feed_forward"
         h = functions.rms_norm(x, (config.d_model,), p[f"{a}_norm.weight"], 1e-5)
-        q, k = turned(h @ p[f"{a}.query.weight"], heads), turned(h @ p[f"{a}.key.weight"], groups)
+        q, k = turned(h @ p[f"{a}.query.weight"], heads, base), turned(h @ p[f"{a}.key.weight"], groups, base)
         v = (h @ p[f"{a}.value.weight"]).reshape(*ids.shape, groups, -1).transpose(1, 2)
-        seen = functions.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True).transpose(1, 2)
+        seen = functions.scaled_dot_product_attention(q, k, v, allowed, enable_gqa=True).transpose(1, 2)
         x = x + seen.reshape(*ids.shape, -1) @ p[f"{a}.output.weight"]
         h = functions.rms_norm(x, (config.d_model,), p[f"{f}_norm.weight"], 1e-5)
         gated = functions.silu(h @ p[f"{f}.hidden.weight"]) * (h @ p[f"{f}.gate.weight"])
@@ -94,9 +96,14 @@ LLAMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("groups", [1, 2, 6])
-def test_equals_llamas_form_in_pytorch_with_all_gradients(groups: int) -> None:
-    model = gpt(**(LLAMA | {"num_kv_heads": groups}))
+NEAR: dict[str, Any] = {"sliding_window": 3, "rotary_base": 50.0}
+
+
+@pytest.mark.parametrize("form", [
+    {"num_kv_heads": 1}, {}, {"num_kv_heads": 6}, {"rotary_base": 500000.0}, NEAR, {"sliding_window": 1}, {"sliding_window": 8}
+])  # fmt: skip
+def test_equals_llamas_form_in_pytorch_with_all_gradients(form: dict[str, Any]) -> None:
+    model = gpt(**(LLAMA | form))
     p = {name: torch.from_numpy(array).requires_grad_() for name, array in model.state_dict().items()}
     ours, theirs = model(IDS), llama(p, model.config, torch.from_numpy(IDS))
     np.testing.assert_allclose(ours.numpy(), theirs.detach().numpy(), rtol=1e-10, atol=1e-10)
@@ -111,7 +118,7 @@ def test_equals_llamas_form_in_pytorch_with_all_gradients(groups: int) -> None:
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
-@pytest.mark.parametrize("form", [{}, LLAMA], ids=["GPT-2", "LLaMA"])
+@pytest.mark.parametrize("form", [{}, LLAMA, NEAR], ids=["GPT-2", "LLaMA", "sliding window"])
 @pytest.mark.parametrize("cuts", [(8,), (1,) * 8, (3, 1, 4), (5, 3)])
 def test_with_the_cache_the_logits_are_the_same(positions: str, form: dict[str, Any], cuts: tuple[int, ...]) -> None:
     model = gpt(**(form | {"positions": positions}))
@@ -130,6 +137,30 @@ def test_a_token_sees_nothing_of_what_is_after_it() -> None:
     before, after = model(IDS).numpy(), model(changed).numpy()
     np.testing.assert_array_equal(after[:, :5], before[:, :5])
     assert (np.abs(after - before)[:, 5:].max(axis=-1) > 1e-4).all()
+
+
+def test_a_sliding_window_widens_by_each_layer() -> None:
+    """With 3 layers of 3 tokens, the last of 8 tokens is reached from position 7 - 3 * 2 on; the weights show each layer's."""
+    model = gpt(**NEAR)
+    for place in range(8):
+        changed = IDS.copy()
+        changed[:, place] = (changed[:, place] + 1) % 11
+        differs = np.abs(model(changed).numpy() - model(IDS).numpy())[:, 7].max(axis=-1) > 1e-9
+        assert differs.all() == (place > 0) and differs.any() == (place > 0)
+    for weights in model.attention_weights(IDS):
+        assert ((weights.numpy() > 0) == (np.tri(8) - np.tri(8, k=-3)).astype(bool)).all()
+
+
+def test_the_weights_of_an_older_file_load_and_attention_dropout_drops() -> None:
+    """A config from before there were these options has their defaults, and no Dropout layer that it did not have."""
+    old = {name: value for name, value in CONFIG.to_dict().items() if name not in NEAR | {"attention_dropout": 0}}
+    assert GPTConfig.from_dict(old) == CONFIG
+    assert len([m for m in gpt().modules() if isinstance(m, nn.Dropout)]) == 1 + 3 * 3
+    model = gpt(attention_dropout=0.5)
+    assert len([m for m in model.modules() if isinstance(m, nn.Dropout)]) == 1 + 3 * 4
+    evaluated = model(IDS).numpy()
+    assert_close(evaluated, model(IDS).numpy())
+    assert np.abs(model.train()(IDS).numpy() - evaluated).max() > 0.1
 
 
 def test_padding_behind_needs_no_mask_only_a_loss_that_ignores_it() -> None:
@@ -394,6 +425,12 @@ def test_a_bad_config_is_named() -> None:
         gpt(positions="rotary", window=0)
     with pytest.raises(ArgumentError, match="num_heads=5"):
         gpt(num_heads=5)
+    with pytest.raises(ArgumentError, match="sliding_window must be an integer, 0 or more, got -1"):
+        gpt(sliding_window=-1)
+    with pytest.raises(ArgumentError, match="rotary_base must be a number >= 1, got 0"):
+        gpt(rotary_base=0)
+    with pytest.raises(ArgumentError, match="dropout probability p must be in"):
+        gpt(attention_dropout=1.0)
 
 
 def test_rotary_weights_are_drawn_once() -> None:

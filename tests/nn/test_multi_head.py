@@ -94,6 +94,46 @@ def test_self_attention_equals_pytorch() -> None:
     assert_same([y, tensor], [torch_y, torch_tensor], (ours, theirs), attention_state)
 
 
+@pytest.mark.parametrize("key_mask", [None, KEY_MASK], ids=["none", "key"])
+def test_dropout_of_the_weights_equals_pytorch(key_mask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where PyTorch would draw a mask it is given ours, which the layer's Dropout draws again in the same step."""
+    ours, arrays = layer(dropout=0.4), inputs()
+    assert ours.dropout is not None
+    factors = ours.dropout(np.ones((BATCH, HEADS, QUERY, KEY))).numpy()
+    assert 0.2 < (factors == 0).mean() < 0.6
+    ours.dropout.step = 0
+    theirs = load(
+        torch.nn.MultiheadAttention(WIDTH, HEADS, dropout=0.4, batch_first=True), attention_state(ours, value_of)
+    )
+
+    def dropout(weights, p, *_, **__):
+        assert p == 0.4
+        return weights * to_torch(factors).reshape(weights.shape)
+
+    monkeypatch.setattr(torch.nn.functional, "dropout", dropout)
+    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    torch_y, _ = theirs(*torch_tensors, need_weights=True, **torch_masks(key_mask, None))
+    y = ours(*tensors, key_mask=key_mask)
+    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs), attention_state)
+    ours.dropout.step = 0
+    again, weights = ours.with_weights(*arrays, key_mask=key_mask)
+    assert_close(again.numpy(), y.numpy())
+    assert_close(weights.numpy(), ours.attention_weights(*arrays, key_mask=key_mask).numpy())  # those before dropout
+
+
+def test_dropout_is_off_in_evaluation_and_without_it_nothing_is_drawn() -> None:
+    arrays = inputs()
+    ours, plain = layer(dropout=0.4).eval(), layer()
+    assert_close(ours(*arrays).numpy(), plain(*arrays).numpy())
+    assert plain.dropout is None and ours.dropout is not None and ours.dropout.step == 0
+    generators = rng(), rng()
+    MultiHeadAttention(WIDTH, HEADS, rng=generators[0], dropout=0.0)
+    MultiHeadAttention(WIDTH, HEADS, rng=generators[1])
+    assert generators[0].random() == generators[1].random()
+    with pytest.raises(ArgumentError, match=r"the dropout probability p must be in \[0, 1\), got 1.5"):
+        layer(dropout=1.5)
+
+
 def test_without_bias_equals_pytorch() -> None:
     ours = layer(bias=False)
     theirs = load(

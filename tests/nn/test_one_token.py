@@ -105,9 +105,12 @@ def test_a_layer_of_another_kind_goes_its_own_way(kind: str, held: list[bool]) -
     assert not any(held)
 
 
-def test_dropout_that_is_on_drops(held: list[bool]) -> None:
-    layer, x = layer_of(dropout=0.5), tokens()
-    layer.attention_dropout.train()
+@pytest.mark.parametrize("kind", ["dropout", "attention_dropout"])
+def test_dropout_that_is_on_drops(kind: str, held: list[bool]) -> None:
+    layer, x = layer_of(**{kind: 0.5}), tokens()
+    dropout = layer.attention_dropout if kind == "dropout" else layer.attention.dropout
+    assert dropout is not None
+    dropout.train()
     assert np.abs(decoded(layer, x, causal=True) - layer.eval()(x, causal=True).numpy()).max() > 0.1
     assert not any(held)
 

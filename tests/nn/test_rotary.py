@@ -11,12 +11,12 @@ from tests.nn.layers import assert_close, gradient, randomized, rng
 X = rng(1).standard_normal((2, 5, 12))
 
 
-def rotated(x: np.ndarray, head_dim: int, start: int = 0) -> np.ndarray:
+def rotated(x: np.ndarray, head_dim: int, start: int = 0, base: float = 10000.0) -> np.ndarray:
     """The paper's eq. 34 with complex numbers, element by element."""
     result = x.copy()
     for place in np.ndindex(x.shape[:-1]):
         for column in range(0, x.shape[-1], 2):
-            theta = 10000.0 ** (-(column % head_dim) / head_dim)
+            theta = base ** (-(column % head_dim) / head_dim)
             z = complex(*x[place][column : column + 2]) * np.exp(1j * (start + place[-1]) * theta)
             result[place][column : column + 2] = z.real, z.imag
     return result
@@ -24,10 +24,20 @@ def rotated(x: np.ndarray, head_dim: int, start: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("head_dim", [2, 4, 6, 12])
 @pytest.mark.parametrize("start", [0, 3, 100])
-def test_equals_complex_rotations(head_dim, start) -> None:
-    layer = RotaryPositions(head_dim)
-    assert_close(layer(X, start=start).numpy(), rotated(X, head_dim, start))
-    assert_close(layer(X[0], start=start).numpy(), rotated(X[0], head_dim, start))
+@pytest.mark.parametrize("base", [10000.0, 7, 500000.0])
+def test_equals_complex_rotations(head_dim, start, base) -> None:
+    layer = RotaryPositions(head_dim, base=base)
+    assert_close(layer(X, start=start).numpy(), rotated(X, head_dim, start, base))
+    assert_close(layer(X[0], start=start).numpy(), rotated(X[0], head_dim, start, base))
+
+
+def test_a_number_for_rotary_is_the_base() -> None:
+    ours, given = (MultiHeadAttention(8, 2, rng=rng(), rotary=rotary) for rotary in (True, 50.0))
+    assert ours.rotary is not None and given.rotary is not None
+    assert (ours.rotary.positions.base, given.rotary.positions.base) == (10000.0, 50.0)
+    for base in (0.5, -1.0, np.inf, np.nan):
+        with pytest.raises(ArgumentError, match=f"base must be a number >= 1, got {base}"):
+            MultiHeadAttention(8, 2, rng=rng(), rotary=base)
 
 
 def test_the_first_position_is_left_and_lengths_are_kept() -> None:
