@@ -1,9 +1,9 @@
 # %% [markdown] name="title"
 # # Lesson 11: a Transformer that classifies, and every gradient in it
 #
-# All parts are there: softmax, cross-entropy, layer normalisation (lesson 6), training (lesson 9), attention (lesson
-# 10). Now they become a Transformer with two layers that answers a question about a sentence. Then we go through all
-# of its gradients and say of each where it comes from.
+# All parts are there: softmax, cross-entropy, layer normalisation (lesson 6), training (lessons 14 and 9), attention
+# (lesson 10). Now they become a Transformer with two layers that answers a question about a sentence. Then we go
+# through all of its gradients and say of each where it comes from.
 #
 # You need: lessons 1 to 10. Time: 20 minutes.
 

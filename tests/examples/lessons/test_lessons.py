@@ -54,7 +54,7 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert len(LESSONS) == 13
+    assert len(LESSONS) == 14
     assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
     for number, path in enumerate(LESSONS, 1):
         assert texts(path, "en")["title"].startswith(f"# Lesson {number}: ")
@@ -245,17 +245,13 @@ def says_what_it_prints(path: Path, printed: str, stated: dict[str, str]) -> Non
             assert re.search(rf"(?<!\d){number}(?!\d)", "\n".join(texts(path, language).values())), number
 
 
-def test_lesson_09_goes_down_a_valley_and_past_two_layers(run: Any) -> None:
+def test_lesson_09_goes_deep_and_past_two_layers(run: Any) -> None:
     path = lesson("09")
     printed, done, _ = run(path)
     says_what_it_prints(
         path, printed, {"limit inf: w = -482": "482", "gain 3.0: first layer / last layer   1.1e+03": "1000"}
     )
-    assert printed.count("to [3.7 0.7]") == 2
     assert len(set(re.findall(r"broken, \d hidden: loss (\S+),", printed))) == 1
-    for name, rate in (("rate 0.005", 0.005), ("rate 0.019", 0.019), ("rate 0.0204", 0.0204)):
-        factors = np.array([1 - 2 * rate, 1 - 100 * rate])
-        assert done["paths"][name][-1] == pytest.approx([4, 1] * factors**30, rel=1e-10)
     arriving = {key: lengths[0] / lengths[-1] for key, lengths in done["arriving"].items()}
     assert arriving["plain", 0.5] < 1e-6
     assert 300 < arriving["plain", 3.0] < 3000
@@ -302,6 +298,26 @@ def test_lesson_13_needs_the_bend_learns_by_heart_and_its_planted_fault_is_the_c
     assert done["told"] < done["true"] / 3
     assert done["w"].grad.item() == pytest.approx(2 * (math.tanh(6) + 1) * (1 - math.tanh(6) ** 2) * 3, rel=1e-9)
     assert f"a = {math.tanh(1):.4f}, y = {-math.tanh(1):.4f}" in printed
+
+
+def test_lesson_14_keeps_the_size_walks_down_a_valley_and_its_planted_fault_forgets(run: Any) -> None:
+    printed, done, _ = run(lesson("14"))
+    assert printed.count("to [3.7 0.7]") == 2 and "gradient of w 17280" in printed
+    for title, level in (("no bend", "1"), ("relu", "√2")):  # c ** 20, or half the mean square in each layer
+        share = 1 if title == "no bend" else 0.5
+        for name, scale in done["scales"].items():
+            assert done["sizes"][title, name][-1] == pytest.approx((scale * share**0.5) ** 20, rel=0.3)
+        assert done["sizes"][title, level][-1] == pytest.approx(1, rel=0.2)
+    for name, rate in (("rate 0.005", 0.005), ("rate 0.019", 0.019), ("rate 0.0204", 0.0204)):
+        factors = np.array([1 - 2 * rate, 1 - 100 * rate])
+        assert done["paths"][name][-1] == pytest.approx([4, 1] * factors**30, rel=1e-10)
+    losses = done["trained"]
+    assert np.argmax(losses["always 0.03"]) == 1 and losses["always 0.03"][0] < 0.7 < 3 < losses["always 0.03"][1]
+    assert max(losses["warm-up"]) < 0.7 and max(losses["warm-up and decay"]) < 0.7
+    ends = {name: np.mean(values[-30:]) for name, values in losses.items()}
+    assert ends["warm-up and decay"] < 0.7 * min(ends["always 0.03"], ends["warm-up"])
+    assert printed.count("her a: [4.  3.7 3.4 3.1 2.8], with one Adam: [4.     3.7    3.40") == 2
+    assert done["w"].grad.item() == 2 * (3**4 - 1) * 4 * 3**3
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

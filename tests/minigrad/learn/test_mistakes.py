@@ -49,6 +49,9 @@ MISTAKES = [
     ("13.1", " * (1 - h**2)", "", "nowhere|places"),
     ("13.2", "step - best >= patience", "step - best > patience", "scalar"),
     ("7.3", "np.sqrt(np.where(squares > 0, squares, 1.0))", "np.where(squares > 0, np.sqrt(squares), 0.0)", "nan"),
+    ("14.1", "np.sqrt(len(first))", "np.sqrt(len(first) * keeps)", "nowhere"),
+    ("14.2", "(step - warmup) / (steps - warmup)", "step / steps", "scalar"),
+    ("14.3", "direction(g) + decay * w", "direction(g + decay * w)", "nowhere"),
     # sums and means, = and +=, one value used twice
     ("2.2", "if name not in found:", "if True:", "judged"),
     ("3.3", "parent.grad += ", "parent.grad = ", "scalar"),
@@ -90,6 +93,7 @@ MISTAKES = [
     ("4.2", "W.T @ gz", "W.T @ np.diag(1 - y**2) @ g", "many"),
     ("8.2", "W.T @ (e * (W @ v))", "(W.T * e) @ W @ v", "many"),
     ("9.1", "w = w - rate * v", "w -= rate * v", "changed"),
+    ("14.3", "direction(g)", "(direction(g) + direction(g)) / 2", "many"),
     ("12.1", "scores = keys @ (x @ Wq)", "_ = keys @ Wk\n    scores = keys @ (x @ Wq)", "many"),
     # what is returned
     ("1.1", "return", "pass;", "none"),
@@ -245,6 +249,29 @@ def sample(logits, temperature, u):
         if u < total:
             return i
     return i
+""",
+    "14.1": """
+def start(normals, keeps):
+    found = [z * len(z) ** -0.5 for z in normals]
+    for i in range(1, len(found)):
+        found[i] *= (1 / keeps) ** 0.5
+    return tuple(found)
+""",
+    "14.2": """
+def rate(step, peak, warmup, steps):
+    if step >= steps:
+        return 0
+    if warmup and step <= warmup - 1:
+        return peak / warmup * (step + 1)
+    return peak * np.cos(np.pi / 2 * (step - warmup) / (steps - warmup)) ** 2
+""",
+    "14.3": """
+def adamw(w, gradients, direction, rates, decay):
+    w = w.copy()
+    for i in range(len(gradients)):
+        w *= 1 - rates[i] * decay
+        w -= rates[i] * direction(gradients[i])
+    return w
 """,
 }
 

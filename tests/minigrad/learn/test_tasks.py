@@ -41,6 +41,9 @@ FORMULAS = {
     "12.2": ["softmax(logits/temperature)"],
     "13.1": ["x.T@gz", "(1-h**2)"],
     "13.2": ["step-best>=patience"],
+    "14.1": ["normal/sqrt(len(normal)*keeps)"],
+    "14.2": ["peak*(step+1)/warmup", "peak*(1+cos(pi*t))/2"],
+    "14.3": ["w-rate*(direction(g)+decay*w)"],
 }
 # Formulas that only stood in the tasks, or stand in another hint than the last.
 FORBIDDEN = {"6.3": ["exp(x[0]-m)"], "8.1": ["/f''(x)"], "8.2": ["e*(the", "W@v"], "10.2": ["q.T@"], "10.1": ["q@k.T"]}
@@ -69,10 +72,11 @@ def solutions() -> dict[tuple[str, int], Verdict]:
     return {(job.task.label, job.seed): verdict for job, verdict in zip(jobs, check(jobs))}
 
 
-def test_there_are_thirty_three_in_the_order_of_the_lessons() -> None:
+def test_there_are_thirty_six_in_the_order_of_the_lessons() -> None:
     numbers = [task.number for task in TASKS]
-    assert len(numbers) == 33 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:31]
+    assert len(numbers) == 36 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:31]
     assert numbers[numbers.index((6, 4)) + 1 :][:3] == [(13, 1), (13, 2), (7, 1)]  # after 6; its number stays
+    assert numbers[numbers.index((8, 2)) + 1 :][:4] == [(14, 1), (14, 2), (14, 3), (9, 1)]
     assert {lesson for lesson, _ in numbers} == set(lessons("en")) == set(lessons("ja")) == set(range(1, LESSONS + 1))
     for lesson in range(1, LESSONS + 1):
         parts = [number for place, number in numbers if place == lesson]
@@ -189,6 +193,11 @@ EXAMPLES: dict[str, list[tuple[str, Any]]] = {
              ("classifier(A([[1]]), np.zeros((1, 1)), np.zeros((1, 1)), A([[0, 0]]), 0)[4]", [[-1, 1]])],
     "12.1": [("step(A([2]), A([[1]]), A([[1]]), A([[1]]), A([[0]]), A([[0]]))[0]", [1.964])],
     "12.2": [("sample(A([0, 0, 0]), 1, 0.5)", 1)],
+    "14.1": [("start([A([[1], [-1], [1], [-1]]), A([[1]])], 0.25)[0]", [[0.5], [-0.5], [0.5], [-0.5]]),
+             ("start([A([[1], [-1], [1], [-1]]), A([[1]])], 0.25)[1]", [[2]])],
+    "14.2": [("[rate(step, 1, 2, 10) for step in (0, 1, 2, 4, 6, 8, 10)]", [0.5, 1, 1, 0.8536, 0.5, 0.1464, 0])],
+    "14.3": [("adamw(A([1]), [A([4])], np.sign, [0.1], 0.5)", [0.85]),
+             ("adamw(A([1]), [A([4]), A([4])], np.sign, [0.1, 0.2], 0.5)", [0.565])],
 }  # fmt: skip
 
 
