@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -13,10 +15,11 @@ from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
 from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
 from .finding import DebugFinding
-from .look import FullLook
+from .look import FullLook, address
 from .source import ProgramSource, called
 
 SHARES = 2  # looks that must agree
+ALIKE = 0.6  # from this likeness on, one name may have been written for the other
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
 ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
 
@@ -46,12 +49,13 @@ def without_gradient(case: WatchedRun) -> list[DebugFinding]:
     cut = _cut(case, last, missing)
     names = ", ".join(path for path, _ in list(missing.values())[:3])
     if cut is not None:
-        line, how = cut
+        line, how, used = cut
         what = f"{names} ({len(missing)} tensors) got no gradient in {len(case.seen)} looks: {how}."
         remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
-        return [DebugFinding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
-    line = case.of_path(next(iter(missing.values()))[0])
-    used = _first_use(case)
+        return [DebugFinding("cut", case.seen[0].step, what, remedy, [line, used], certain=True).at(case.source())]
+    path = next(iter(missing.values()))[0]
+    line = case.of_path(path)
+    used = _used_instead(case, path) or _first_use(case)
     it = "it" if len(missing) == 1 else "them"
     what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on {it}."
     remedy = f"use {it} in the forward pass, or leave {it} out."
@@ -67,6 +71,32 @@ def _used_for_others(case: WatchedRun) -> set[int]:
     return {key for key, found in values.items() if len(found) > 1}
 
 
+def _used_instead(case: WatchedRun, path: str) -> int:
+    """Return the line of the forward pass that reads a name a second time which is like an unused one; 0 if none does.
+
+    ``h @ W2 + b1``, where ``b2`` was meant, reads ``b1`` a second time.
+    """
+    source = case.source()
+    words = [word for word in re.findall(r"[^\W\d]\w*", path) if word not in ("weight", "bias")]
+    if source is None or not words:
+        return 0
+    name, forward = words[-1], {line_of(node) for node in case.seen[-1].graph.operations()}
+    kind: Any = ast.Constant if f"['{name}']" in path else ast.Attribute if f".{name}" in path else ast.Name
+    lines: dict[str, list[int]] = defaultdict(list)
+    for node in source.find(kind, lambda n: n.lineno in forward and not isinstance(getattr(n, "ctx", None), ast.Store)):
+        lines[str(getattr(node, "attr", getattr(node, "id", getattr(node, "value", ""))))].append(int(node.lineno))
+    alike = [
+        other for other, read in lines.items() if len(read) > 1 and ALIKE <= _likeness(name, other) and other != name
+    ]
+    return lines[max(alike, key=lambda other: _likeness(name, other))][-1] if alike else 0
+
+
+def _likeness(name: str, other: str) -> float:
+    """Return how alike two names are, from 0 to 1, up to their digits."""
+    one, two = (re.sub(r"\d+", "#", each) for each in (name, other))
+    return difflib.SequenceMatcher(None, one, two).ratio()
+
+
 def _first_use(case: WatchedRun) -> int:
     """Return the line of the forward pass that reads the first parameter."""
     seen = case.seen[-1]
@@ -74,8 +104,8 @@ def _first_use(case: WatchedRun) -> int:
     return line_of(node) if node is not None else 0
 
 
-def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str] | None:
-    """Return the line at which the tape from these parameters to the loss was cut, and how."""
+def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str, int] | None:
+    """Return the line at which the tape from these parameters to the loss was cut, how, and the line that reads the array."""
     window, tape = seen.look.window, set(seen.look.entries)
     leaves = {t._node for _, t in missing.values()}
     depends: set[Any] = set(leaves)
@@ -89,7 +119,8 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
     for node, place in window.handed:
         computed = type(_entry(node)) is Entry or "numpy" in place.text
         if _entry(node) in depends and computed and not _is_update(source, place.line):
-            return place.line, f"line {place.line} takes the plain array of a value that depends on it"
+            how = f"line {place.line} takes the plain array of a value that depends on it"
+            return place.line, how, _reader(seen, _entry(node))
     if not made:
         return None
     for call in source.calls(*CUTS):
@@ -97,8 +128,18 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
         if "print" not in text and ".numpy()" not in text:
             how = "whole numbers have no derivative" if called(call) != "detach" else "detach() ends the tape"
             if _inside(source, line, made):
-                return line, f"in line {line}, {how}"
+                return line, f"in line {line}, {how}", 0
     return None
+
+
+def _reader(seen: Seen, cut: Any) -> int:
+    """Return the line of the first operation that reads the plain array of another operation; 0 if none does."""
+    answer = next((answer for entry, _, answer in seen.look.window.made if entry is cut), None)
+    for entry, arrays, _ in seen.look.window.made:
+        note = note_of(entry)
+        if any(address(a) == address(answer) != 0 for a in arrays) and note is not None and note.source is not None:
+            return note.source.line
+    return 0
 
 
 def _inside(source: ProgramSource, line: int, made: list[Any]) -> bool:
@@ -185,7 +226,7 @@ def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
     zero: dict[Any, bool] = {}
     for seen in case.seen:
         for key, (_, gradient, _) in values_of(seen).items():
-            zero[key] = zero.get(key, True) and gradient is not None and not np.any(gradient)
+            zero[key] = zero.get(key, True) and (gradient is None or not np.any(gradient))
     keys = {key for key, always in zero.items() if always}
     if not keys or len(case.seen) < SHARES or len(keys) == len(zero) == 0:
         return []
@@ -196,7 +237,8 @@ def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
         blocked = _blocker(seen, node)
         if blocked is None or blocked.operation in ACTIVATIONS:  # units.py says how many units are dead or flat
             continue
-        if any(isinstance(e.value, np.ndarray) and not e.value.any() for e in seen.into[blocked.id]):
+        operands = seen.into[blocked.id]
+        if len(operands) > 1 and any(isinstance(e.value, np.ndarray) and not e.value.any() for e in operands):
             continue  # a product with zeros, whose origin is elsewhere
         name, line = name_of(case, seen, node)
         what = f"the gradient of {name} is exactly 0 in {len(case.seen)} looks: '{blocked.operation}' passes none."

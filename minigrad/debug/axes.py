@@ -14,6 +14,7 @@ from .source import names_of_target
 
 ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where"}
 HIDES = -1e4  # a score below this is hidden by a softmax
+TINY = -1e-2  # a number between this and 0 hides no score
 BENDS = {"power", "square", "squared_error", "absolute", "log", "multiply", "sqrt", "exp"}
 
 
@@ -126,7 +127,7 @@ def _softmax_axis(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding
             f"the weights sum to 1 along axis {axis} of {value.ndim}, and the next operation runs along axis {used}, where "
             f"the sums are {sums.min():.3g} to {sums.max():.3g}."
         )
-        line = [line_of(node)]
+        line = [line_of(node), line_of(seen.graph.nodes[edge.target])]
         remedy = f"normalise along axis {used - value.ndim}."
         return [DebugFinding("softmax axis", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
     return []
@@ -156,6 +157,23 @@ def _used_axis(seen: Seen, edge: Edge, ndim: int) -> int | None:
             rows = np.asarray(index[0])
             if np.array_equal(rows, np.arange(len(rows))):
                 return 1
+    return _weighted_axis(seen, target, ndim)
+
+
+def _weighted_axis(seen: Seen, expanded: Node, ndim: int) -> int | None:
+    """Return the axis of ``weights`` that ``(weights[..., None] * values).sum(axis)`` sums over."""
+    shape = expanded.shape
+    if expanded.operation not in ("getitem", "expand_dims", "reshape") or shape is None or len(shape) <= ndim:
+        return None
+    if any(length != 1 for length in shape[ndim:]):
+        return None
+    for edge in seen.out[expanded.id]:
+        product = seen.graph.nodes[edge.target]
+        for after in seen.out[product.id] if product.operation == "multiply" else ():
+            total = seen.graph.nodes[after.target]
+            axis = total.keywords.get("axis")
+            if total.operation == "sum" and isinstance(axis, int) and len(product.shape or ()) == len(shape):
+                return axis % len(shape) if axis % len(shape) < ndim else None
     return None
 
 
@@ -170,6 +188,8 @@ def masks_of(seen: Seen, node: Node) -> list[tuple[Edge, Any]]:
         if node.operation == "add" and origin.kind == "constant" and is_array(value) and value.ndim >= 2:
             if np.isneginf(value).any():
                 found.append((edge, ~np.isneginf(value)))
+            elif _is_too_small(seen, node, value):
+                found.append((edge, np.ones(value.shape, bool)))
             continue
         if node.operation == "where":
             others = [e.value for e in seen.into[node.id] if e is not edge and np.size(e.value) == 1]
@@ -180,6 +200,13 @@ def masks_of(seen: Seen, node: Node) -> list[tuple[Edge, Any]]:
         if isinstance(value, np.ndarray) and value.dtype == bool and value.ndim >= 2:
             found.append((edge, value))
     return found
+
+
+def _is_too_small(seen: Seen, node: Node, added: Any) -> bool:
+    """Return whether 0 and one tiny negative number are added to the scores of a softmax, as in ``padding * -1e-9``."""
+    least = float(added.min())
+    softmax = any(seen.graph.nodes[edge.target].operation == "softmax" for edge in seen.out[node.id])
+    return softmax and TINY < least < 0 and bool(((added == 0) | (added == least)).all())
 
 
 def find_masks(case: WatchedRun) -> list[DebugFinding]:
@@ -195,7 +222,8 @@ def find_masks(case: WatchedRun) -> list[DebugFinding]:
                 if rows.any() and node.operation != "multiply" and line not in something:
                     what = f"the mask hides every key of {int(rows.sum())} of {rows.size} queries."
                     remedy = "True means attend: each query needs at least one key."
-                    lines = [_mask_line(case, seen, edge, node), line]
+                    made = _mask_line(case, seen, edge, node)
+                    lines = [made, _behind(case, node, made) or line]
                     place = case.source(node.source)
                     found.append(DebugFinding("mask", seen.step, what, remedy, lines, certain=True).at(place))
                 elif mask.all() and min(mask.shape[-2:]) > 1:
@@ -214,7 +242,9 @@ def find_masks(case: WatchedRun) -> list[DebugFinding]:
                     something.add(line_of(node))
     for line, (seen, node, edge) in nothing.items():
         if line not in something and len(case.seen) > 1:
-            what = f"the mask is True everywhere, in each of {len(case.seen)} looks: it hides nothing."
+            least = float(np.min(edge.value)) if edge.value is not None else 1.0
+            how = f"adds {least:.3g}, which no softmax notices," if TINY < least < 0 else "is True everywhere,"
+            what = f"the mask {how} in each of {len(case.seen)} looks: it hides nothing."
             remedy = "compare it with the tokens that have to be hidden, or leave it out."
             lines = [_mask_line(case, seen, edge, node), line]
             found.append(DebugFinding("mask", seen.step, what, remedy, lines).at(case.source(node.source)))
@@ -246,6 +276,19 @@ def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
             compares = [n for n in ast.walk(assign.value) if isinstance(n, (ast.Compare, ast.Call, ast.Invert))]
             if compares and any(_is_word(name, place.text) for name in names) and _looks_boolean(assign.value):
                 return int(assign.lineno)
+    return 0
+
+
+def _behind(case: WatchedRun, node: Node, line: int) -> int:
+    """Return the line of the array of booleans from which ``np.where(visible, 0, -inf)`` made a mask; 0 if there is none."""
+    source = case.source(node.source)
+    if source is None:
+        return 0
+    for assign in source.find(ast.Assign, lambda n: n.lineno == line):
+        for name in [n.id for n in ast.walk(assign.value) if isinstance(n, ast.Name)]:
+            made = [at for at, value in source.assignments(name) if at < line and _looks_boolean(value)]
+            if made:
+                return made[-1]
     return 0
 
 

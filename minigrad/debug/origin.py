@@ -10,7 +10,7 @@ import numpy as np
 
 from .._source import SourceLine
 from ..engine.observers import attach
-from ..engine.tape import Entry, Leaf, sweep
+from ..engine.tape import Entry, Leaf, sweep, wengert_list
 from ..guards.anomaly import argument_names, backward_message, forward_message
 from ..guards.nonfinite import first_bad, is_bad
 
@@ -106,6 +106,22 @@ class _FirstBadRule:
                 return
 
 
+def _kept_arrays(entry: Entry) -> list[Any]:
+    return [value for value in entry.kept or () if isinstance(value, np.ndarray)]
+
+
+def _overflow(step: int, entries: Sequence[tuple[Entry, SourceLine | None]]) -> BadOrigin | None:
+    """Return the first operation that made an infinity above zero, or a NaN, which the loss has not shown."""
+    for entry, line in entries:
+        operands = _operands(entry, {}, {})
+        answer = _answer(entry, operands)
+        if answer is not None and (np.isposinf(answer) | np.isnan(answer)).any():
+            known = {name: value for name, value in operands.items() if value is not None}
+            message = forward_message(entry, known, first_bad(answer)).replace("\n", " ")
+            return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer))
+    return None
+
+
 @np.errstate(all="ignore")
 def backward_origin(
     step: int, entries: Sequence[Entry], kept: Sequence[Any], lines: Sequence[SourceLine | None]
@@ -118,6 +134,11 @@ def backward_origin(
     try:
         end = entries[-1]
         sweep({end: np.ones(end.shape, end.dtype)}, retain_graph=True)
+        if note.found is not None and any(is_bad(value) for value in _kept_arrays(note.found[0])):
+            led_here = set(wengert_list([note.found[0]]))
+            made = _overflow(step, [(e, line) for e, line in zip(entries, lines) if e in led_here])
+            if made is not None:
+                return made
     finally:
         for entry, value, before in zip(entries, now, notes):
             entry.kept, entry.notes = value, before

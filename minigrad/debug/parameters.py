@@ -23,7 +23,7 @@ def find_parameters(case: WatchedRun) -> list[DebugFinding]:
     found = _stale(case)
     moved = changes(case)
     if len(case.seen) >= SHARES and not any(moved.values()):
-        return found + _nothing_moves(case)
+        return found + (zero_gradients(case) or _nothing_moves(case))
     found += without_gradient(case) + zero_gradients(case)
     found += [] if not moved else not_optimized(case, moved) + given_twice(case) + undone(case)
     return found + _equal(case) + _tied_copies(case)

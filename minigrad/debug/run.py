@@ -12,7 +12,9 @@ from .finding import DebugFinding
 from .source import ProgramSource, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
+DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain
 UNMOVED = 0.02  # the share of the loss by which it must change to have moved
+MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
 
 
@@ -34,7 +36,8 @@ def rate_line(source: ProgramSource) -> int:
     for word in words:
         value = source.keyword(word)
         if value is not None and (word == "schedule" or number(value) is not None):
-            return int(value.lineno)
+            origin = source.origin(value.id) if isinstance(value, ast.Name) else None
+            return origin or int(value.lineno)
     for name in ("learning_rate", "lr", "rate", "step_size", "eta"):
         made = [line for line, value in source.assignments(name) if number(value) is not None]
         if made:
@@ -50,6 +53,8 @@ def rate_line(source: ProgramSource) -> int:
 
 def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
     losses, source = np.array(case.watcher.losses), case.source()
+    if source is not None and case.watcher.origin is not None:
+        return _diverged(source, losses[np.isfinite(losses)])
     if source is None or len(losses) < 20 or not np.isfinite(losses).all():
         return []
     ratios = _relative_steps(case)
@@ -75,6 +80,17 @@ def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
         remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
         found.append(DebugFinding("slow", 0, what, remedy, [line]).at(source))
     return found
+
+
+def _diverged(source: ProgramSource, losses: Any) -> list[DebugFinding]:
+    """A loss that has grown more and more before the first number that is not finite."""
+    if len(losses) < 3 or not (losses[-3:] > 0).all() or not (np.diff(losses[-3:]) > 0).all():
+        return []
+    if losses[-1] < DIVERGED * losses[0]:
+        return []
+    what = f"the loss rose from {losses[0]:.4g} to {losses[-1]:.4g} in {len(losses)} steps, before a number was not finite."
+    remedy = "make the learning rate smaller, by 10 first, or clip the gradients."
+    return [DebugFinding("learning rate", 0, what, remedy, [rate_line(source)]).at(source)]
 
 
 def _validation(case: WatchedRun) -> list[DebugFinding]:
@@ -208,6 +224,27 @@ def _sliced_and_written(source: ProgramSource, name: str) -> tuple[int, int] | N
 
 
 def _integers(case: WatchedRun) -> list[DebugFinding]:
+    """Fractions that were cut off: in an integer array that weights multiply, or by // in the line that made the inputs."""
+    return _cut_by_dtype(case) or _cut_by_division(case)
+
+
+def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
+    """A given array that is nearly all zero, from a line that divides with //."""
+    source = case.source()
+    if source is None or not case.seen:
+        return []
+    for name, value in case.seen[0].look.values.items():
+        if not isinstance(value, np.ndarray) or value.size < 20 or (value.ndim < 2 and value.dtype.kind != "f"):
+            continue  # whole numbers in one dimension may be labels
+        zero = float((value == 0).mean())
+        for line, made in source.assignments(name) if zero >= MOSTLY and (value == np.floor(value)).all() else ():
+            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv) for n in ast.walk(made)):
+                what = f"{zero:.0%} of the elements of '{name}' are 0: // in line {line} cut the fractions off."
+                return [DebugFinding("integers", 0, what, "divide with /.", [line]).at(source)]
+    return []
+
+
+def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
     """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
     for seen in case.seen[:1]:
         for node in seen.graph.operations():
@@ -239,10 +276,16 @@ def _dropout(case: WatchedRun) -> list[DebugFinding]:
             remedy = "model.eval() was called: call model.train() before the next epoch."
             lines = [evals[0].lineno] if evals else [case.backward_line]
             return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
-    unused = case.watcher.unused_dropout
-    if unused and not source.calls("eval"):
-        place = unused[0]
-        what = f"dropout ran for {len(unused)} values that no backward pass has used, at line {place.line}."
+    if source.calls("eval"):
+        return []
+    nodes = [node for seen in case.seen for node in seen.graph.operations()]
+    places = {place for node in nodes for place in (node.source, *node.callers) if place is not None}
+    trained = {(place.file, place.line) for place in places}
+    others = [[at for at in way if (at.file, at.line) not in trained] for way in case.watcher.dropouts]
+    other = next((way[-1] for way in others if way), None)
+    if other is not None:
+        count = sum(count for count, way in zip(case.watcher.dropouts.values(), others) if way)
+        what = f"dropout ran {count} times for values that no step uses, first at line {other.line}."
         remedy = "call model.eval() before the evaluation, and model.train() after it."
-        return [DebugFinding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
+        return [DebugFinding("dropout", 0, what, remedy, [other.line]).at(case.source(other))]
     return []

@@ -10,8 +10,10 @@ import numpy as np
 from ..graph.record.model import Node
 from .case import Seen, WatchedRun, line_of, norm, rms
 from .finding import DebugFinding
+from .run import rate_line
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
+ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
 SATURATED = 0.6  # the share of elements at which an activation is flat, in each of the first looks
 FLAT = {"tanh": 0.04, "sigmoid": 0.01}  # the derivative below which an activation counts as flat; at most 1 and 0.25
 ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
@@ -83,6 +85,11 @@ def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]
         what = f"the {operation} is saturated: the share of {flat} is {share:.0%} from the first steps on."
         kind = "saturated"
     line, remedy = _why(case, seen, node)
+    if dead and shares[0] < ALIVE:
+        line = rate_line(source) if (source := case.source()) is not None else line
+        remedy = (
+            f"in step 0 it was {shares[0]:.0%}, so the updates killed them: a smaller learning rate, or scaled targets."
+        )
     return [DebugFinding(kind, seen.step, what, remedy, [line, line_of(node)]).at(case.source(node.source))]
 
 

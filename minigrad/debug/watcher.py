@@ -6,6 +6,7 @@ import math
 import sys
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -15,11 +16,11 @@ import numpy as np
 from .._source import SourceLine, user_place
 from ..engine import observers
 from ..engine.observers import active, attach, sweeps_under_way, under_way
-from ..engine.registry import primitives
 from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
+from ..rules.dropout import dropout
 from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
 from .origin import BadOrigin, backward_origin, forward_origin
 from .river import NOTHING, GradientRiver, sum_of_squares
@@ -66,7 +67,9 @@ class Watcher:
         self.stale: list[bool] = []
         self.names: list[tuple[int, frozenset[str]]] = []  # the operations of the step from which they were different
         self.looks: list[FullLook] = []
-        self.unused_dropout: list[SourceLine] = []
+        self.dropouts: Counter[tuple[SourceLine, ...]] = (
+            Counter()
+        )  # by the lines that led to a call, the innermost first
         self.scalars: dict[str, list[tuple[int, float]]] = {}
         self.origin: BadOrigin | None = None
         self.place: SourceLine | None = None
@@ -80,17 +83,14 @@ class Watcher:
         self._swept: tuple[Sequence[Entry], list[Any]] | None = None
         self._thread = 0
         self._length = -1
-        self._keeps: list[tuple[Any, Any]] = []  # the plans of dropout, each with its own keep
-        self._dropped: list[SourceLine] = []  # the calls of dropout since the last sweep
+        self._replaced: list[tuple[Any, str, Any]] = []  # the functions of dropout, each with its owner and its name
 
     def __enter__(self) -> Watcher:
         self._thread = threading.get_ident()
         observers.before_sweep.append(self._before_sweep)
-        observers.plan_made.append(self._watch_dropout)
-        dropout = primitives.get("dropout")
-        for plans in [dropout._plans, *(k.plans for k in dropout.kernels.values())] if dropout is not None else ():
-            for plan in plans.values():
-                self._watch_dropout(plan)
+        self._watch_dropout(dropout, "compute")
+        for kernel in dropout.kernels.values():
+            self._watch_dropout(kernel, "forward")
         self._open()
         return self
 
@@ -98,12 +98,9 @@ class Watcher:
         self._close_window()
         if self._before_sweep in observers.before_sweep:
             observers.before_sweep.remove(self._before_sweep)
-            observers.plan_made.remove(self._watch_dropout)
-            for plan, keep in self._keeps:
-                plan.keep = keep
+            for owner, name, function in self._replaced:
+                setattr(owner, name, function)
         self._note_scalars(self.globals)
-        self.unused_dropout += self._dropped
-        self._dropped = []
         self._finish_look()
 
     # --- Each step ---
@@ -129,7 +126,6 @@ class Watcher:
         self.river.steps.append(NOTHING)
         self.stale.append(self._is_stale())
         self._note_structure(entries)
-        self._note_unused(entries)
         if window is not None:
             self._begin_look(step, window, frame, loss, entries)
         if not math.isfinite(value) and self.origin is None:
@@ -161,27 +157,20 @@ class Watcher:
         if is_looked_at(self.steps):
             self._open()
 
-    def _watch_dropout(self, plan: Any) -> None:
-        """Make a new plan of dropout note each call, because an evaluation with dropout may come between any two looks."""
-        if plan.primitive.name != "dropout":
-            return
-        keep = plan.keep
-        self._keeps.append((plan, keep))
+    def _watch_dropout(self, owner: Any, name: str) -> None:
+        """Note each call of dropout, also without a tape, because an evaluation with dropout may come between any two looks."""
+        function = getattr(owner, name)
+        self._replaced.append((owner, name, function))
 
-        def keep_and_note(values: Sequence[Any]) -> Sequence[Any]:
-            place = user_place()
+        def noted(*arrays: Any, **keywords: Any) -> Any:
+            answer = function(*arrays, **keywords)
+            ours = threading.get_ident() == self._thread and not sweeps_under_way()
+            place = user_place() if ours and answer is not NotImplemented else None
             if place is not None:
-                self._dropped.append(place.callers[-1][0] if place.callers else place.source)
-            kept: Sequence[Any] = keep(values)
-            return kept
+                self.dropouts[place.source, *(caller for caller, _ in place.callers)] += 1
+            return answer
 
-        plan.keep = keep_and_note
-
-    def _note_unused(self, entries: Sequence[Entry]) -> None:
-        if self._dropped:
-            used = sum(entry.primitive.name == "dropout" for entry in entries)
-            self.unused_dropout += self._dropped[: len(self._dropped) - used]
-            self._dropped = []
+        setattr(owner, name, noted)
 
     def _is_stale(self) -> bool:
         """Return whether a parameter was changed by a gradient that was added to the one of an earlier step."""

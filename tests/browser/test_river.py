@@ -15,7 +15,8 @@ ROUNDS = 12
 
 def recurrence(path: Path, last: float = 1.0) -> None:
     """h = w h, so the gradient that reaches round t is w ** (ROUNDS - 1 - t), times ``last``."""
-    w, h = mg.Tensor([0.5, 0.5], requires_grad=True, name="w"), np.array([2.0, 3.0])
+    w = mg.Tensor([0.5, 0.5], requires_grad=True, name="w")
+    h: Any = np.array([2.0, 3.0])
     with mg.trace():
         for _t in range(ROUNDS):
             h = w * h

@@ -100,6 +100,65 @@ for step in range(12):
     w.data -= 0.05 * w.grad
     w.zero_grad()
 """
+POOL = """\
+import numpy as np
+import nn
+from minigrad import Tensor, softmax
+
+rng = np.random.default_rng(9)
+E = Tensor(rng.normal(0, 0.5, (20, 6)), requires_grad=True)
+query = Tensor(rng.normal(0, 0.3, 6), requires_grad=True)
+W = Tensor(rng.normal(0, 0.3, (6, 3)), requires_grad=True)
+optimizer = nn.Adam([E, query, W], lr=0.01)
+for step in range(12):
+    ids = rng.integers(1, 20, (30, 8)) * (np.arange(8) < rng.integers(2, 9, (30, 1)))
+    padding = (ids == 0).astype(float)
+    x = E[ids]
+    scores = x @ query + padding * -1e9
+    weights = softmax(scores, axis=1)
+    pooled = (weights[..., None] * x).sum(axis=1)
+    loss = nn.cross_entropy(pooled @ W, ids[:, 0] % 3)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TWO = """\
+import numpy as np
+import nn
+from minigrad import Tensor
+
+rng = np.random.default_rng(10)
+grey = rng.integers(0, 255, (50, 4))
+x = (grey / 255).astype(np.float32)
+y = x.mean(axis=1, keepdims=True)
+p = {"W1": rng.normal(0, 0.5, (4, 8)), "b1": rng.normal(0, 0.1, 8), "W2": rng.normal(0, 0.3, (8, 8))}
+p |= {"b2": rng.normal(0, 0.1, 8), "W3": rng.normal(0, 0.3, (8, 1))}
+p = {name: Tensor(value, requires_grad=True) for name, value in p.items()}
+optimizer = nn.Adam(p.values(), lr=0.01)
+for step in range(12):
+    one = np.tanh(x @ p["W1"] + p["b1"])
+    two = np.tanh(one @ p["W2"] + p["b2"])
+    loss = ((two @ p["W3"] - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CLASSES = """\
+import numpy as np
+from minigrad import Tensor
+
+rng = np.random.default_rng(11)
+x = rng.normal(size=(40, 3)).astype(np.float32)
+W = Tensor(np.zeros((3, 4), np.float32), requires_grad=True)
+for step in range(12):
+    z = x @ W - 0
+    e = np.exp(z)
+    share = e / e.sum(axis=1, keepdims=True)
+    loss = -np.log(share[np.arange(40), np.arange(40) % 4] + 1e-7).mean()
+    loss.backward()
+    W.data -= np.float32(0.1) * W.grad
+    W.zero_grad()
+"""
 OWN = """\
 import numpy as np
 import minigrad as mg
@@ -134,6 +193,8 @@ for step in range(60):
 
 LINEAR = RNN.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ Wh")
 SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace("rng.normal(0, 0.1, 8)", "np.zeros(8)")
+TALL = NET.replace("p.data -= 0.1 *", "p.data -= rate *").replace("for step", "rate = 1e-4\nfor step")
+TALL = TALL.replace("[:, None]\n", "[:, None] + 150\n").replace("h = np.tanh(", "h = relu(")
 
 # (kind, program, what is replaced, by what, the text of the line to name)
 MISTAKES = [
@@ -176,6 +237,21 @@ MISTAKES = [
     ("softmax axis", ATTENTION, "softmax(scores, axis=-1)", "softmax(scores, axis=1)", "softmax("),
     ("mask", ATTENTION, "dtype=bool))", "dtype=bool), -1)", "past = np.tril"),
     ("mask", ATTENTION, "np.tril(np.ones((T, T), dtype=bool))", "np.ones((T, T)) > 0", "past = np.ones"),
+    ("softmax axis", POOL, "softmax(scores, axis=1)", "softmax(scores, axis=0)", "softmax("),
+    ("mask", POOL, "* -1e9", "* -1e-9", "scores ="),
+    ("no gradient", TWO, '+ p["b2"]', '+ p["b1"]', "two = "),
+    ("integers", TWO, "grey / 255", "grey // 255", "grey // 255"),
+    ("zero gradient", TRANSFORM, 'X @ p["w"] + p["b"] - y', 'np.round(X @ p["w"] + p["b"]) - y', "np.round("),
+    ("dead", TALL, "rate = 1e-4", "rate = 0.01", "rate ="),
+    ("learning rate", TALL, "rate = 1e-4", "rate = 0.05", "rate ="),
+    (
+        "nonfinite",
+        CLASSES,
+        "z = x @ W - 0",
+        "z = x @ W + 99.0 * np.eye(4, dtype=np.float32)[step % 4] * (step > 5)",
+        "e = np.exp",
+    ),
+    ("slow", TRANSFORM.replace("rate = 0.1", "rate = 0.1\nlr = rate"), "rate = 0.1", "rate = 1e-7", "rate ="),
     ("saturated", ATTENTION, "/ np.sqrt(D), -1e9", "* 100, -1e9", "* 100"),
     ("dropout", DROPOUT, "    model.train()\n", "", "model.eval()"),
     ("dropout", DROPOUT, "    model.eval()\n", "", "right ="),

@@ -8,7 +8,7 @@ import pytest
 from tests.minigrad.debug import programs
 from tests.minigrad.debug.programs import ATTENTION, MISTAKES, watched
 
-HEALTHY = ["NET", "RNN", "ATTENTION", "DROPOUT", "BATCHES", "OWN", "TRANSFORM"]
+HEALTHY = ["NET", "RNN", "ATTENTION", "DROPOUT", "BATCHES", "OWN", "TRANSFORM", "POOL", "TWO", "CLASSES", "TALL"]
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +62,36 @@ def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path
     assert found.steps in (step + 1, step + 2)  # it stops when the bad numbers have been used
     assert found.findings[0].step == step
     assert "sqrt" in found.findings[0].what
+
+
+def test_a_cut_names_the_line_that_reads_the_array(tmp_path: Path) -> None:
+    text = programs.NET.replace("    loss = ((h @", "    plain = h.data\n    loss = ((plain @")
+    (finding,) = watched(tmp_path, text).findings
+    assert [text.split(" =")[0] for text in finding.texts] == ["plain", "loss"]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_mask_names_the_booleans_behind_it(tmp_path: Path) -> None:
+    scores = "(x @ Q) @ (x @ K).swapaxes(1, 2) / np.sqrt(D)"
+    text = ATTENTION.replace(f"np.where(past, {scores}, -1e9)", f"{scores} + hide")
+    text = text.replace("dtype=bool))\n", "dtype=bool), -1)\nhide = np.where(past, 0.0, -np.inf)\n")
+    found = watched(tmp_path, text).findings
+    assert [line.split(" =")[0] for line in found[0].texts] == ["hide", "past"]
+
+
+def test_dropout_in_an_evaluation_without_a_tape(tmp_path: Path) -> None:
+    evaluation = "    right = (model(x).numpy()"
+    text = programs.DROPOUT.replace("    model.eval()\n", "").replace("    model.train()\n", "")
+    text = "import minigrad as mg\n" + text.replace(evaluation, f"    with mg.no_grad():\n    {evaluation}")
+    (finding,) = watched(tmp_path, text).findings
+    assert finding.kind == "dropout" and "6 times" in finding.what and finding.texts[0].startswith("right = ")
+
+
+def test_dropout_of_the_inputs_is_part_of_the_training(tmp_path: Path) -> None:
+    """Its result needs no gradient, so it is not on the tape."""
+    text = programs.DROPOUT.split("    model.eval()")[0].replace("    model.train()\n", "")
+    text = text.replace("Sequential(", "Sequential(nn.Dropout(0.1, rng=rng), ")
+    assert watched(tmp_path, text).findings == []
 
 
 def test_gradients_that_add_up_on_purpose_are_no_finding(tmp_path: Path) -> None:
