@@ -86,7 +86,7 @@ def _used_instead(case: WatchedRun, path: str) -> int:
     for node in source.find(kind, lambda n: n.lineno in forward and not isinstance(getattr(n, "ctx", None), ast.Store)):
         lines[str(getattr(node, "attr", getattr(node, "id", getattr(node, "value", ""))))].append(int(node.lineno))
     alike = [
-        other for other, read in lines.items() if len(read) > 1 and ALIKE <= _likeness(name, other) and other != name
+        other for other, read in lines.items() if len(read) > 1 and _likeness(name, other) >= ALIKE and other != name
     ]
     return lines[max(alike, key=lambda other: _likeness(name, other))][-1] if alike else 0
 
