@@ -19,6 +19,7 @@ from .look import FullLook, address
 from .source import ProgramSource, called
 
 SHARES = 2  # looks that must agree
+REPEATS = 4  # turns of a loop of which the last alone may reach the loss
 ALIKE = 0.6  # from this likeness on, one name may have been written for the other
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
 ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
@@ -116,11 +117,15 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
     source = case.source()
     if source is None:
         return None
-    for node, place in window.handed:
-        computed = type(_entry(node)) is Entry or "numpy" in place.text
-        if _entry(node) in depends and computed and not _is_update(source, place.line):
-            how = f"line {place.line} takes the plain array of a value that depends on it"
-            return place.line, how, _reader(seen, _entry(node))
+    taken = [
+        (place.line, *_reader(seen, _entry(node), place.line))
+        for node, place in window.handed
+        if _entry(node) in depends
+        and (type(_entry(node)) is Entry or "numpy" in place.text)
+        and not _is_update(source, place.line)
+    ]
+    for line, reader, _ in sorted(taken, key=lambda one: not one[2])[:1]:  # a line that leads to the reader comes first
+        return line, f"line {line} takes the plain array of a value that depends on it", reader
     if not made:
         return None
     for call in source.calls(*CUTS):
@@ -132,14 +137,14 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
     return None
 
 
-def _reader(seen: Seen, cut: Any) -> int:
-    """Return the line of the first operation that reads the plain array of another operation; 0 if none does."""
+def _reader(seen: Seen, cut: Any, line: int) -> tuple[int, bool]:
+    """Return the line of the first operation that reads the plain array of another one, and whether ``line`` led to it."""
     answer = next((answer for entry, _, answer in seen.look.window.made if entry is cut), None)
     for entry, arrays, _ in seen.look.window.made:
         note = note_of(entry)
         if any(address(a) == address(answer) != 0 for a in arrays) and note is not None and note.source is not None:
-            return note.source.line
-    return 0
+            return note.source.line, line in {place.line for place in (note.source, *[c for c, _ in note.callers])}
+    return 0, False
 
 
 def _inside(source: ProgramSource, line: int, made: list[Any]) -> bool:
@@ -189,7 +194,28 @@ def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
                     ]
             if isinstance(answer, np.ndarray):
                 made[id(answer)] = line
-    return _carried(case)
+    return _forgotten(case) or _carried(case)
+
+
+def _forgotten(case: WatchedRun) -> list[DebugFinding]:
+    """A loop of which only the last turn reaches the loss, in a function that detaches a value."""
+    for seen in case.seen[:1]:
+        turns: dict[Any, list[bool]] = defaultdict(list)
+        tape = set(seen.look.entries)
+        for entry, _, _ in seen.look.window.made:
+            note = note_of(entry)
+            if note is not None and note.source is not None:
+                turns[note.source].append(entry in tape)
+        for place, reaching in turns.items():
+            source = case.source(place)
+            if source is None or len(reaching) < REPEATS or sum(reaching) != 1 or not reaching[-1]:
+                continue
+            for call in source.calls("detach"):
+                if source.same_function(call.lineno, place.line):
+                    what = f"of {len(reaching)} turns of line {place.line}, only the last reaches the loss."
+                    remedy = "pass the Tensor on: after detach() no gradient flows back through the loop."
+                    return [DebugFinding("cut", seen.step, what, remedy, [call.lineno, place.line]).at(source)]
+    return []
 
 
 def _carried(case: WatchedRun) -> list[DebugFinding]:

@@ -23,11 +23,11 @@ def find_axes(case: WatchedRun) -> list[DebugFinding]:
     found: list[DebugFinding] = []
     for seen in case.seen[:1]:
         for node in seen.graph.operations():
-            found += _broadcast(case, seen, node) + _mean_first(case, seen, node)
-            found += _softmax_axis(case, seen, node)
+            found += _broadcast(case, seen, node) + _softmax_axis(case, seen, node)
             if case.causal:
                 found += _future(case, seen, node)
-    return found + find_masks(case)
+    means = (_mean_first(case, seen, node) for seen in case.seen for node in seen.graph.operations())
+    return found + next((mean for mean in means if mean), []) + find_masks(case)
 
 
 def _broadcast(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
@@ -273,8 +273,7 @@ def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
             if assign.lineno >= place.line:
                 break
             names = {name for target in assign.targets for name in names_of_target(target)}
-            compares = [n for n in ast.walk(assign.value) if isinstance(n, (ast.Compare, ast.Call, ast.Invert))]
-            if compares and any(_is_word(name, place.text) for name in names) and _looks_boolean(assign.value):
+            if any(_is_word(name, place.text) for name in names) and _looks_boolean(assign.value):
                 return int(assign.lineno)
     return 0
 
@@ -295,7 +294,8 @@ def _behind(case: WatchedRun, node: Node, line: int) -> int:
 def _looks_boolean(value: Any) -> bool:
     words = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
     words |= {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    return any(isinstance(n, ast.Compare) for n in ast.walk(value)) or bool(words & {"tril", "triu", "bool"})
+    logic = (ast.Compare, ast.BitAnd, ast.BitOr, ast.Invert)
+    return any(isinstance(n, logic) for n in ast.walk(value)) or bool(words & {"tril", "triu", "bool"})
 
 
 def _is_word(name: str, text: str) -> bool:

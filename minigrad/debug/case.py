@@ -91,7 +91,7 @@ class WatchedRun:
         if path is None:
             array = seen.arrays.get((edge.target, edge.argument))
             path = seen.look.path(array) if array is not None else None
-            path = path or self._by_shape(seen, target, edge)
+            path = path or (self._by_shape(seen, target, edge) if edge.shape else None)
             if path is None and np.size(edge.value) == 1:
                 return self._of_attribute(target)
         return self.of_path(path)

@@ -168,10 +168,12 @@ def variables_of(frame: FrameType | None) -> dict[str, Any]:
 
 
 def frames_of(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield the frames of the program's own code, the innermost first."""
+    """Yield the frames of the program's own code, the innermost first. What runs its file, such as IPython, is not one."""
     while frame is not None:
         if not of_library(str(frame.f_globals.get("__name__", ""))):
             yield frame
+            if frame.f_code.co_name == "<module>":
+                return
         frame = frame.f_back
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .arriving import without_gradient, zero_gradients
 from .case import Seen, WatchedRun, changes, line_of, name_of, norm, values_of
 from .finding import DebugFinding
+from .run import rate_line
 from .source import ProgramSource, generator_line
 from .updates import given_twice, not_optimized, undone
 
@@ -49,6 +51,11 @@ def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
         return []
     what = f"no parameter has changed between step {case.seen[0].step} and step {case.seen[-1].step}."
     steps = [call for call in source.calls("step") if isinstance(call.func, ast.Attribute)]
+    rate = next((o for o in case.watcher.globals.values() if hasattr(o, "step") and getattr(o, "lr", None) == 0), None)
+    if rate is not None:
+        remedy = "the steps are multiplied by 0: print the learning rate, and mind // and whole numbers in a schedule."
+        what = f"{what[:-1]}: the learning rate is 0 at the end."
+        return [DebugFinding("slow", step, what, remedy, [rate_line(source)]).at(source)]
     if steps:
         remedy = "optimizer.step() finds no gradients: call it after backward(), and clear the gradients after it."
         return [DebugFinding("step before backward", step, what, remedy, [steps[0].lineno], certain=True).at(source)]
@@ -123,16 +130,26 @@ def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
             copied = value.ndim == 2 and (np.array_equal(given, value) or np.array_equal(given, value.T))
             if copied and key in now and not np.array_equal(now[key][0], value):
                 return [_tied(case, source, first, node, edge)]
-    lines = [c.lineno for c in source.calls("copy", "array", "deepcopy") if _takes_array(source.text(c.lineno))]
+    copies = source.calls("copy", "array", "deepcopy")
     for i, (value, node, key) in enumerate(items):
         for other, twin, its in items[i + 1 :]:
-            same = value.shape == other.shape and np.array_equal(value, other) and key in now and its in now
-            if lines and same and not np.allclose(now[key][0], now[its][0], rtol=1e-3):
-                name, of = name_of(case, first, twin)[0], name_of(case, first, node)[0]
+            turned = value.shape != other.shape or not np.array_equal(value, other)
+            same = np.array_equal(value.T if turned else value, other) and key in now and its in now
+            if not same or np.allclose(now[key][0].T if turned else now[key][0], now[its][0], rtol=1e-3):
+                continue
+            name, of = name_of(case, first, twin)[0], name_of(case, first, node)[0]
+            words = {w for path in (name, of) for w in re.findall(r"\w+", path)}
+            lines = [c.lineno for c in copies if _takes_array(source.text(c.lineno)) or words & set(_words(c))]
+            if lines:
                 what = f"{name} began equal to {of}, and after {last.step} steps they differ."
                 remedy = "use one tensor in both places if they are to be tied."
                 return [DebugFinding("tied copy", 0, what, remedy, lines[:1]).at(source)]
     return []
+
+
+def _words(call: Any) -> list[str]:
+    """Return the names whose copy a call makes."""
+    return [getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(call)]
 
 
 def _takes_array(text: str) -> bool:

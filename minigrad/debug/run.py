@@ -9,7 +9,7 @@ import numpy as np
 
 from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
 from .finding import DebugFinding
-from .source import ProgramSource, generator_line, number
+from .source import ProgramSource, called, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain
@@ -32,6 +32,14 @@ def find_run(case: WatchedRun) -> list[DebugFinding]:
 
 def rate_line(source: ProgramSource) -> int:
     """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
+    for assign in source.find(
+        ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr"
+    ):  # optimizer.lr = rate(step)
+        own = source.functions(called(assign.value))
+        cuts = [
+            n.lineno for f in own for n in ast.walk(f) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv)
+        ]
+        return int(cuts[0] if cuts else assign.lineno)
     words = ("schedule", "lr", "learning_rate")
     for word in words:
         value = source.keyword(word)
@@ -98,7 +106,7 @@ def _validation(case: WatchedRun) -> list[DebugFinding]:
     source, losses = case.source(), case.watcher.losses
     if source is None or len(case.seen) < 4:
         return []
-    for name, series in case.watcher.scalars.items():
+    for name, series in [*case.watcher.scalars.items(), *_metrics(case)]:
         words = name.lower().replace("_", " ").split()
         if not any(word.startswith(("val", "dev", "test")) for word in words) or len(series) < 3:
             continue
@@ -114,6 +122,25 @@ def _validation(case: WatchedRun) -> list[DebugFinding]:
             line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
             return [DebugFinding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
     return []
+
+
+def _metrics(case: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
+    """Return the losses that ``validate`` has returned in each epoch, from a History of the program."""
+    found = []
+    for history in case.watcher.globals.values():
+        epochs, losses = getattr(history, "metrics", None), getattr(history, "losses", None)
+        if (
+            isinstance(epochs, list)
+            and isinstance(losses, list)
+            and epochs
+            and all(isinstance(e, dict) for e in epochs)
+        ):
+            every = len(losses) // len(epochs)
+            for name in epochs[-1]:
+                if "loss" in name or "error" in name:
+                    series = [((i + 1) * every, float(e.get(name, np.nan))) for i, e in enumerate(epochs)]
+                    found.append((f"validation {name}", series))
+    return found
 
 
 def _relative_steps(case: WatchedRun) -> list[tuple[int, float]]:

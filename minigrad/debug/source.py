@@ -96,6 +96,12 @@ class ProgramSource:
                 return int(calls[0].lineno)
         return None
 
+    def same_function(self, line: int, other: int) -> bool:
+        """Return whether the innermost functions around two lines are one, or both lines are outside of functions."""
+        functions = self.find(ast.FunctionDef, lambda f: True)
+        around = [[f for f in functions if f.lineno <= at <= (f.end_lineno or 0)][-1:] for at in (line, other)]
+        return around[0] == around[1]
+
     def in_loop(self, node: Any) -> bool:
         """Return whether a node runs again and again: inside a loop, a comprehension or a function."""
         loops = (ast.For, ast.While, ast.FunctionDef, ast.ListComp, ast.GeneratorExp)

@@ -193,8 +193,70 @@ for step in range(60):
 
 LINEAR = RNN.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ Wh")
 SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace("rng.normal(0, 0.1, 8)", "np.zeros(8)")
+HELD = NET.replace("for step", "held = [W1, b1, W2]\nfor step").replace("for p in (W1, b1, W2)", "for p in held")
+HELD = HELD.replace("        p.zero_grad()\n", "    for p in held:\n        p.zero_grad()\n")
 TALL = NET.replace("p.data -= 0.1 *", "p.data -= rate *").replace("for step", "rate = 1e-4\nfor step")
 TALL = TALL.replace("[:, None]\n", "[:, None] + 150\n").replace("h = np.tanh(", "h = relu(")
+LISTED = """\
+import numpy as np
+import nn
+from minigrad import Tensor
+
+rng = np.random.default_rng(12)
+x = rng.normal(size=(60, 4))
+y = x @ [1.0, -2.0, 0.5, 1.0]
+w, b = Tensor(np.zeros(4), requires_grad=True), Tensor(0.0, requires_grad=True)
+held = [w, b]
+optimizer = nn.SGD(held, lr=0.05)
+
+def rate(step):
+    lr = 0.05
+    return 1.0 * lr
+
+for step in range(12):
+    loss = ((x @ w + b - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.lr = rate(step)
+    optimizer.step()
+"""
+MIRROR = """\
+import numpy as np
+import minigrad as mg
+
+rng = np.random.default_rng(13)
+x = rng.normal(size=(80, 2)) @ rng.normal(size=(2, 5))
+E = rng.normal(0, 0.3, (5, 2))
+p = {"E": E, "D": rng.normal(0, 0.3, (2, 5))}
+
+def cost(p, x):
+    return np.mean((x @ p["E"] @ p["D"] - x) ** 2)
+
+for step in range(40):
+    value, g = mg.value_and_grad(cost)(p, x)
+    p = {k: p[k] - 0.05 * g[k] for k in p}
+"""
+FITTED = """\
+import numpy as np
+import minigrad as mg
+import nn
+
+KEEP = 600
+rng = np.random.default_rng(14)
+x = rng.normal(size=(900, 10)).astype(np.float32)
+y = (x[:, 0] + rng.normal(size=900) > 0).astype(np.int64)
+
+def loss(model, batch):
+    return nn.cross_entropy(model(batch[0]), batch[1])
+
+def validate(model):
+    return {"loss": float(loss(model, (x[600:], y[600:])).item())}
+
+model = nn.Sequential(nn.Affine(10, 32, rng=rng), mg.relu, nn.Affine(32, 2, rng=rng))
+batches = nn.Batches([x[:KEEP], y[:KEEP]], 15, seed=0)
+adam, epochs = nn.Adam(model.parameters(), 0.01), 1200 // KEEP
+history = nn.fit(model, batches, loss, adam, epochs=epochs, validate=validate, progress=False)
+"""
 
 # (kind, program, what is replaced, by what, the text of the line to name)
 MISTAKES = [
@@ -242,6 +304,24 @@ MISTAKES = [
     ("no gradient", TWO, '+ p["b2"]', '+ p["b1"]', "two = "),
     ("integers", TWO, "grey / 255", "grey // 255", "grey // 255"),
     ("zero gradient", TRANSFORM, 'X @ p["w"] + p["b"] - y', 'np.round(X @ p["w"] + p["b"]) - y', "np.round("),
+    ("slow", LISTED, "lr = 0.05", "lr = (step + 1) // 400", "// 400"),
+    ("given twice", HELD, "held = [W1, b1, W2]", "held = [W1, b1, W2, W1]", "held ="),
+    ("tied copy", MIRROR, "rng.normal(0, 0.3, (2, 5))", "E.T.copy()", "E.T.copy()"),
+    (
+        "mean first",
+        TRANSFORM.replace("2.0]\n", "2.0] + 20\n"),
+        'np.mean((X @ p["w"] + p["b"] - y)',
+        'np.mean((X @ p["w"] + p["b"] - y).mean()',
+        "np.mean(",
+    ),
+    (
+        "cut",
+        RNN.replace("h @ Wh", "0.9 * h @ Wh"),
+        "        h = np.tanh(",
+        "        h = h.detach() if t else h\n        h = np.tanh(",
+        "h.detach()",
+    ),
+    ("validation", FITTED, "KEEP = 600", "KEEP = 30", "model ="),
     ("dead", TALL, "rate = 1e-4", "rate = 0.01", "rate ="),
     ("learning rate", TALL, "rate = 1e-4", "rate = 0.05", "rate ="),
     (

@@ -8,7 +8,22 @@ import pytest
 from tests.minigrad.debug import programs
 from tests.minigrad.debug.programs import ATTENTION, MISTAKES, watched
 
-HEALTHY = ["NET", "RNN", "ATTENTION", "DROPOUT", "BATCHES", "OWN", "TRANSFORM", "POOL", "TWO", "CLASSES", "TALL"]
+HEALTHY = [
+    "NET",
+    "RNN",
+    "ATTENTION",
+    "DROPOUT",
+    "BATCHES",
+    "OWN",
+    "TRANSFORM",
+    "POOL",
+    "TWO",
+    "CLASSES",
+    "TALL",
+    "LISTED",
+    "MIRROR",
+    "FITTED",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +92,18 @@ def test_a_mask_names_the_booleans_behind_it(tmp_path: Path) -> None:
     text = text.replace("dtype=bool))\n", "dtype=bool), -1)\nhide = np.where(past, 0.0, -np.inf)\n")
     found = watched(tmp_path, text).findings
     assert [line.split(" =")[0] for line in found[0].texts] == ["hide", "past"]
+
+
+def test_a_rate_of_its_own_is_no_parameter_that_is_held_twice(tmp_path: Path) -> None:
+    """After the loop, ``p`` is a second name of W2."""
+    text = programs.NET.replace("p.data -= 0.1 *", "p.data -= 0.1 * (0.1 if p is W1 else 1.0) *")
+    assert watched(tmp_path, text).findings == []
+
+
+def test_an_array_that_is_only_looked_at_is_no_cut(tmp_path: Path) -> None:
+    text = programs.NET.replace("    loss = ((h @", "    spread = h.data.std()\n    loss = ((h.data @")
+    (finding,) = watched(tmp_path, text).findings
+    assert finding.texts[0].startswith("loss = ")
 
 
 def test_dropout_in_an_evaluation_without_a_tape(tmp_path: Path) -> None:
