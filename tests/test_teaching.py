@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import site_pages
 from minigrad.learn.tasks import ORDER, tasks
 
 ROOT = Path(__file__).parents[1]
@@ -41,15 +42,63 @@ def test_every_term_stands_once_with_its_reading_and_a_sentence_in_each_language
         assert sentences[0].endswith(".") and sentences[1].endswith("。"), english
 
 
-def test_every_lesson_has_its_advice_about_its_tasks() -> None:
-    parts = re.split(r"^## ", (DOCS / "teaching-lessons.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+PARTS = {
+    "teaching-lessons.md": ["Aim.", "Ask aloud.", "Where they get stuck.", "Time.", "Leave out."],
+    "ja/teaching-lessons.md": ["ねらい。", "問いかけ。", "つまずきやすいところ。", "時間。", "省くなら。"],
+}
+MINUTES = {"ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40}
+
+
+def advice(page: str) -> list[str]:
+    """What a page says of each lesson, its heading first."""
+    return re.split(r"^## ", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+
+
+def time(part: str, name: str) -> str:
+    """The paragraph about the time, in the words of its page."""
+    (found,) = re.findall(rf"^\*\*{name}\*\* (.*?)\n\n", part, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def minutes(text: str) -> list[int]:
+    """The numbers of minutes in a sentence of either language, without the labels of tasks."""
+    found = re.findall(rf"\b(?:{'|'.join(MINUTES)})\b|(?<![\d.])\d+(?![\d.])(?=分| to| minutes)", text)
+    return [MINUTES.get(one) or int(one) for one in found]
+
+
+@pytest.mark.parametrize("page", PARTS)
+def test_every_lesson_has_its_advice_about_its_tasks(page: str) -> None:
+    parts = advice(page)
     assert [int(part.split()[0]) for part in parts] == [*ORDER]
     for number, part in zip(ORDER, parts, strict=True):
-        asked = re.findall(r"^\*\*(.*?)\.\*\*", part, re.MULTILINE)
-        assert asked == ["Aim", "Ask aloud", "Where they get stuck", "Time", "Leave out"]
+        assert re.findall(r"^\*\*(.*?)\*\*", part, re.MULTILINE) == PARTS[page]
         own = {one.label for one in tasks() if one.number[0] == number}
-        (time,) = re.findall(r"^\*\*Time\.\*\* (.*?)\n\n", part, re.MULTILINE | re.DOTALL)
-        assert set(LABEL.findall(time)) == own or "four tasks" in time
+        text = time(part, PARTS[page][3])
+        assert set(LABEL.findall(text)) == own or re.search("four tasks|四つの課題", text)
+
+
+@pytest.mark.parametrize("page", PARTS)
+def test_a_lesson_is_called_as_in_the_plan_of_the_term(page: str) -> None:
+    plan = (DOCS / page.replace("-lessons", "")).read_text(encoding="utf-8")
+    titles = [re.sub(r" ?[(（].*", "", part.splitlines()[0]) for part in advice(page)]
+    assert [title for title in titles if f" | {title} | " not in plan] == []
+
+
+def test_the_advice_is_the_same_in_both_languages() -> None:
+    """As many minutes, as many places to get stuck, and the same code in each lesson."""
+    for english, ours in zip(*map(advice, PARTS), strict=True):
+        texts = [time(part, names[3]) for part, names in zip((english, ours), PARTS.values(), strict=True)]
+        assert minutes(texts[0]) == minutes(texts[1]) != [], english.splitlines()[0]
+        assert english.count("\n- ") == ours.count("\n- ") >= 4
+        assert sorted(re.findall(r"`[^`\n]+`", english)) == sorted(re.findall(r"`[^`\n]+`", ours))
+
+
+def test_the_two_pages_of_advice_lead_to_each_other() -> None:
+    for page, other in zip(PARTS, ("ja/teaching-lessons.md", "../teaching-lessons.md"), strict=True):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        assert f"]({other})" in text and "](teaching.md)" in text
+        assert "](teaching-lessons.md)" in (DOCS / page.replace("-lessons", "")).read_text(encoding="utf-8")
+        assert page.removesuffix(".md") in site_pages.PARTS["Course"]
 
 
 @pytest.mark.parametrize("page", ["teaching.md", "ja/teaching.md"])
