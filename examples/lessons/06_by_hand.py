@@ -1,12 +1,11 @@
 # %% [markdown] name="title"
 # # Lesson 6: matmul, softmax, cross-entropy and layer norm by hand
 #
-# These four steps stand in nearly every network, up to GPT. Here you work out the backward pass of each, with what you
-# know: slopes multiply along a way, contributions add up, and a gradient has the shape of its array. And you meet the
-# places where a computer's numbers run out: an `exp` that is too large, the logarithm of 0, a division by 0.
+# These four steps stand in nearly every network, up to GPT. You work out the backward pass of each with what you know:
+# slopes multiply along a way, contributions add up, and a gradient has the shape of its array.
 #
-# You need: lessons 1 to 5. Time: two sittings of 20 minutes, the second from *Cross-entropy* on, and as long as you
-# like for the tasks.
+# You need: lessons 1 to 5. Time: 20 minutes, and as long as you like for the tasks, which need nothing that stands in a
+# box (text with a line at its left).
 
 # %%
 from pathlib import Path
@@ -37,12 +36,11 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     picked = p[1]
 #     loss = -log(picked)
 #
-# Here the right class has the number 1; this is called the **label**. `log` is the natural logarithm, which undoes
-# `exp`: log(exp(a)) = a. Its slope at `p` is 1 / p. The loss is 0 if the right class has the probability 1, and grows
-# the smaller that probability is. It is called **cross-entropy**.
+# The number of the right class, here 1, is called the **label**. `log` is the natural logarithm: log(exp(a)) = a, and
+# its slope at `p` is 1 / p. This loss is called **cross-entropy**. It is 0 if the right class has the probability 1.
 #
-# The three logits `x` are chosen so that `e` is [1, 2, 5], and `p` is [0.125, 0.25, 0.625]. Only `p[1]` goes into the
-# loss. Which logits get a gradient? The page is `out/lessons/06_open.html`.
+# The logits `x` are chosen so that `e` is [1, 2, 5], and `p` is [0.125, 0.25, 0.625]. Only `p[1]` goes into the loss.
+# Which logits get a gradient? The page is `out/lessons/06_open.html`.
 
 # %%
 x = mg.Tensor(np.log([1.0, 2.0, 5.0]), requires_grad=True, name="x")
@@ -61,14 +59,12 @@ mg.explain(loss, OUT / "06_open.html", {"x": x}, language=LANGUAGE, lesson="cour
 # %% [markdown] name="matmul"
 # ## Matmul: many examples at once
 #
-# In lesson 4, `W @ x` was the product with one vector. A network takes many examples at once, a **batch**. Each is a
-# *row* of `x`, and `y = x @ W` has one row for each: (2, 3) @ (3, 4) gives (2, 4). Such a matrix product is called
-# **matmul** for short.
+# A network takes many examples at once, a **batch**. Each is a *row* of `x`, and `y = x @ W` has one row for each:
+# (2, 3) @ (3, 4) gives (2, 4). This product is called **matmul**.
 #
-# How does one number of `W`, say `W[2, 0]`, reach the end? In each row `i` it is multiplied by `x[i, 2]`, and goes into
-# `y[i, 0]`. So it is used once for each row, like a number that was broadcast, and the contributions
-# `x[i, 2] * g[i, 0]` are added over the rows. In the same way `x[0, 2]` is used once for each column of `y`, and its
-# contributions `W[2, j] * g[0, j]` are added over the columns.
+# How does `W[2, 0]` reach the end? In each row `i` it is multiplied by `x[i, 2]`, and goes into `y[i, 0]`. So it is
+# used once for each row, like a number that was broadcast, and the contributions `x[i, 2] * g[i, 0]` are added over the
+# rows. In the same way, what comes to `x[0, 2]` is added over the columns.
 
 # %%
 rng = np.random.default_rng(0)
@@ -80,22 +76,21 @@ from_rows = [x[i, 2] * g[i, 0] for i in range(2)]
 print(f"W[2, 0] by nudging: {by_nudging:.4f}; from the rows: {from_rows[0]:.4f} + {from_rows[1]:.4f}")
 
 # %% [markdown] name="softmax"
-# For all places together, both gradients are matrix products again. You can find them by the shapes alone. `g` is
-# (2, 4), `W` is (3, 4), and the gradient of `x` must be (2, 3): which product does that, and what must be transposed?
+# For all places together, both gradients are matrix products again, which you find by the shapes alone. `g` is (2, 4),
+# `W` is (3, 4), and the gradient of `x` must be (2, 3): which product does that, and what must be transposed?
 #
 # ## Implement: task 6.1
 #
-# Task **6.1**: write both, also for batches with more axes in front (sentences, words, numbers).
+# Task **6.1**: write both, also for batches with more axes in front.
 #
 # ## Softmax: everyone has a part in everyone
 #
-# Raise one logit, and its probability grows. The others must shrink, since together they are 1. So each number that
-# comes out depends on each that goes in, and there is a whole table of slopes, the Jacobian of lesson 4. From `x[j]`
-# two ways lead to `p[i] = e[i] / total`:
+# Raise one logit, and its probability grows; the others shrink, since together they are 1. So there is a whole table of
+# slopes, the Jacobian of lesson 4. From `x[j]` to `p[i] = e[i] / total` two ways lead, as on the page: always through
+# `total`, with the slope `-p[i] * p[j]`, and if i = j also directly, with the slope `p[i]`.
 #
-# - Through `total`, always. It moves by `e[j]` (the slope of `exp` is its value), and `p[i]` by -`e[i]` / total² as
-#   much. The product is `-p[i] * p[j]`.
-# - Through `e[i]`, only if i = j. The product is `e[i] / total`, that is `p[i]`.
+# > **Box: these two slopes.** The slope of `exp` is its value. So `total` moves by `e[j]`, and `p[i]` by -`e[i]` /
+# > total² as much: the product is `-p[i] * p[j]`. On the direct way it is `e[i] / total`, that is `p[i]`.
 
 
 # %%
@@ -126,17 +121,17 @@ right.set_title("The Jacobian of softmax", fontsize=10)
 figure.savefig(OUT / "06_softmax.png", dpi=120)
 
 # %% [markdown] name="overflow"
-# Backward you need only `g @ J`, and no table for it. From the direct way, the class `j` gets `p[j] * g[j]`. From the
-# way through `total` it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for all classes: the
-# average of `g`, in which likely classes count more. So all that matters is by how much `g[j]` differs from this
-# average.
+# Backward you need only `g @ J`, and no table. On the direct way, the class `j` gets `p[j] * g[j]`. Through `total` it
+# gets -`p[j]` times the sum of all `p[i] * g[i]`, one number for all classes.
+#
+# > **Box: what that number is.** It is the average of `g`, in which likely classes count more. So all that matters is
+# > by how much `g[j]` differs from this average.
 #
 # ### An `exp` that is too large
 #
-# Each row of the table adds up to 0: if all logits move by the same amount, no probability moves at all. That is of
-# use. `exp(1000)` is larger than any number that a Python `float` can hold. It becomes `inf` (infinite), which
-# is called an **overflow**, and `inf / inf` becomes `nan` (not a number). So subtract the largest logit from all of
-# them. The probabilities stay the same, and no `exp` is larger than 1.
+# `exp(1000)` is larger than any Python `float`. It becomes `inf` (infinite), which is called an **overflow**, and
+# `inf / inf` becomes `nan` (not a number). But each row of the table adds up to 0: if all logits move by the same
+# amount, no probability moves. So subtract the largest logit from all of them. Then no `exp` is larger than 1.
 
 # %%
 big = np.array([1000.0, 1001.0])
@@ -154,17 +149,18 @@ print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [No
 #
 # ## Cross-entropy: never take the log of a softmax
 #
-# The last two lines printed show another hole. With the logits 1000 and 0, the second probability is exp(-1000), so
-# small that it is rounded to 0, and log 0 is minus infinity. But the loss is simply 1000! This number went through
-# `exp`, was lost there, and `log` could not bring it back. So do not go there at all. The logarithm of a quotient is a
-# difference: log(e / total) = x - log(total). With the largest logit subtracted first, no number gets lost.
+# The last two lines printed show another hole. With the logits 1000 and 0, the second probability, exp(-1000), is
+# rounded to 0, and log 0 is minus infinity. But the loss is simply 1000! It was lost in `exp`. The logarithm of a
+# quotient is a difference: log(e / total) = x - log(total). With the largest logit subtracted first, no number gets
+# lost.
 #
-# Backward is the nicest surprise of this lesson. You have seen it on the page: the gradient of the logits is `p`, with
-# 1 subtracted at the label: [0.125, -0.75, 0.625]. A training goes against it. So each wrong class is pushed down by as
-# much probability as it has, and the right class is pushed up by what it lacks.
+# You have seen the gradient of the logits on the page: it is `p`, with 1 subtracted at the label,
+# [0.125, -0.75, 0.625].
 #
-# In a batch, the loss is mostly the *mean* over the rows. Then the gradient of each row is divided by their number.
-# Sum or mean, both are fine, but the loss and its gradient must mean the same.
+# > **Box: what a training does with it.** It goes against the gradient. So each wrong class is pushed down by as much
+# > probability as it has, and the right class is pushed up by what it lacks.
+#
+# In a batch, the loss is mostly the *mean* over the rows. Then each row's gradient is divided by their number.
 #
 # ## Implement: task 6.3
 #
@@ -172,24 +168,23 @@ print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [No
 #
 # ## Layer norm: two movements that change nothing
 #
-# From layer to layer, the numbers in a network may become larger and larger, or smaller and smaller. **Layer norm**
-# puts each row right: its mean becomes 0, and its **variance** 1. The variance `v` is the mean of the squared distances
-# from the mean. (`sqrt` is the square root, and `eps` a small number, see below.)
+# Numbers should not grow or shrink from layer to layer. So **layer norm** makes the mean of each row 0, and its
+# **variance** 1. The variance `v` is the mean of the squared distances from the mean, and `eps` a small number against
+# a division by 0.
 #
 #     c = x - mean(x)          s = sqrt(v + eps)
 #     v = mean(c ** 2)         n = c / s
 #
-# All of `x` works in the mean and in the variance, so there are many ways back. You can add them all up (on the last
-# page you will). Or you ask: what changes *nothing*? Two movements of `x`:
+# There are many ways back; on the last page you will add them up. It is shorter to ask what changes *nothing*:
 #
-# - All its numbers move by the same amount. The mean takes that away again.
-# - All of them move away from the mean, each by as much as its `n` says. The division by `s` takes that away again
-#   (but for the small `eps`).
+# - All numbers of `x` move by the same amount. The mean takes that away again.
+# - All move away from the mean, each by as much as its `n` says. The division by `s` takes that away again (but for
+#   `eps`).
 #
-# Along what changes nothing the slope is 0. The slope along a movement is the sum of gradient times movement (lesson
-# 4). So the gradient of `x` must add up to 0, and times `n` it must add up to 0 as well. To make it so, two parts of
-# the gradient `g` that arrives at `n` are taken away: its mean, and its part along `n`, which is `n * mean(g * n)`.
-# What is left is divided by `s`, since `n` moves 1 / s times as fast as `x`.
+# The slope along such a movement is 0, and it is the sum of gradient times movement (lesson 4). So the gradient of `x`
+# must add up to 0, and times `n` as well. Therefore two parts of the gradient `g` that arrives at `n` are taken away:
+# its mean, and its part along `n`, which is `n * mean(g * n)`. What is left is divided by `s`, since `n` moves 1 / s
+# times as fast as `x`.
 
 # %%
 row, g = np.array([1.0, 2.0, 4.0, 5.0, 9.0, 3.0]), np.array([3.0, 1.0, 0.0, 2.0, 4.0, -1.0])
@@ -212,11 +207,11 @@ axes[0].legend()
 figure.savefig(OUT / "06_layer_norm.png", dpi=120)
 
 # %% [markdown] name="epsilon"
-# ### What `eps` is for, and why it stands inside of the root
-#
-# If all numbers of a row are the same, then `v` is 0, and `c / s` is 0 / 0. A small `eps` prevents that. Inside of the
-# root, `sqrt(v + eps)`, or outside, `sqrt(v) + eps`? Forward both give 0, as they should. Backward they differ: the
-# slope of sqrt(v) is 1 / (2 sqrt(v)), and at `v = 0` that is infinite. Infinity times 0 is `nan`:
+# > **Box: what `eps` is for, and why it stands inside of the root.** If all numbers of a row are the same, `v` is 0,
+# > and `c / s` is 0 / 0. A small `eps` prevents that. Inside of the root, `sqrt(v + eps)`, or outside, `sqrt(v) + eps`?
+# > Forward both give 0, as they should. Backward they differ: the slope of sqrt(v) is 1 / (2 sqrt(v)), and at `v = 0`
+# > that is infinite. Infinity times 0 is `nan`. After one such row, the next step of a training makes the weights of
+# > all earlier layers `nan`; soon all are.
 
 # %%
 for inside in (True, False):
@@ -229,18 +224,16 @@ for inside in (True, False):
     print("inside: " if inside else "outside:", "n =", n.data, " gradient of x:", x.grad.data.round(1))
 
 # %% [markdown] name="tasks"
-# One such row, and after the next step of a training the weights of all earlier layers are `nan`; soon all are.
-#
 # ## Implement: task 6.4
 #
-# Task **6.4**: layer norm, with a weight and a bias that are learned (task 5.2). If you get stuck in one of the tasks,
-# write the step with minigrad, and compare each gradient with yours, beginning at the end.
+# Task **6.4**: layer norm, with a weight and a bias that are learned (task 5.2). If you get stuck, write the step with
+# minigrad, and compare the gradients, beginning at the end.
 #
 # ## Break
 #
-# A friend knows that log 0 is dangerous, and has an idea: add a tiny number first. No `inf` any more, no `nan`, and the
-# loss is right to eight digits, she says. But in her training the worst mistakes are never mended: a picture that is
-# called a cat with full conviction stays a cat. Find the reason **before** you read on. The picture is a hint.
+# A friend knows that log 0 is dangerous, and adds a tiny number first. The loss is right to eight digits, without `inf`
+# and `nan`. But in her training the worst mistakes are never mended: a picture that is called a cat with full
+# conviction stays a cat. Find the reason **before** you read on. The picture is a hint.
 
 
 # %%
@@ -275,15 +268,15 @@ figure.savefig(OUT / "06_friend.png", dpi=120)
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"The slope of softmax is p (1 - p)."** That is the diagonal of the table. Without the rest, in our first program
-# only `x[1]` would get a gradient, and the wrong classes would never be pushed down.
+# **"The slope of softmax is p (1 - p)."** That is the diagonal of the table. With it alone, only `x[1]` would get a
+# gradient in our first program.
 #
-# **"`softmax(x).backward(np.ones(3))` gives zeros. A bug?"** No. Ones ask about the *sum* of the probabilities (lesson
-# 4). The sum is always 1, so its slopes are 0. Ask about something that can move.
+# **"Do I apply softmax before `nn.cross_entropy`?"** No, it takes logits. Softmax applied twice learns a little, but
+# with three classes the loss never gets below 0.551. For even if the answer is perfect, the second softmax is given 0,
+# 1 and 0, and makes e / (e + 2) of the 1. -log of that is 0.551.
 #
-# **"Do I apply softmax before `nn.cross_entropy`?"** No, it takes logits. Otherwise softmax is applied twice. That
-# runs, and learns a little, but with three classes the loss never gets below 0.551, not even for a perfect answer.
-# For then the second softmax is given the numbers 0, 1 and 0, makes e / (e + 2) of the 1, and -log of that is 0.551.
+# > **Box: "`softmax(x).backward(np.ones(3))` gives zeros. A bug?"** No. Ones ask about the *sum* of the probabilities
+# > (lesson 4). The sum is always 1, so its slopes are 0. Ask about something that can move.
 
 # %%
 x = mg.Tensor(np.log([1.0, 2.0, 5.0]), requires_grad=True)
@@ -302,9 +295,8 @@ print(f"softmax applied twice: {nn.cross_entropy(mg.softmax(perfect), label).ite
 #     m = mean(x)             s = sqrt(v)             q = g * n
 #     c = x - m               n = c / s               loss = sum(q)
 #
-# Here `eps` is 0, so that the numbers stay round: `m` is 3, `c` is [-2, -2, 2, 2], `v` is 4, `s` is 2, and `n` is
-# [-1, -1, 1, 1]. With the two movements in mind: what must be the gradient of `x`? Then go through all the ways on
-# `out/lessons/06_close.html`.
+# Here `eps` is 0. Then `m` is 3, `c` is [-2, -2, 2, 2], `v` is 4, `s` is 2, and `n` is [-1, -1, 1, 1]. With the two
+# movements in mind: what must be the gradient of `x`? Then go through all the ways on `out/lessons/06_close.html`.
 
 # %%
 x = mg.Tensor([1.0, 1.0, 5.0, 5.0], requires_grad=True, name="x")
@@ -324,11 +316,11 @@ mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson="cou
 # %% [markdown] name="remember"
 # ## What to remember
 #
-# - Matmul: a weight is used for every row of the batch, so its gradient is a sum over them. The shapes tell the rest.
+# - Matmul: the gradient of a weight is a sum over the rows of the batch. The shapes tell the rest.
 # - Softmax: every logit has a part in every probability. The slopes are a table, not only its diagonal.
-# - Subtract the largest logit before `exp`. Compute the logarithm of a softmax as a difference, never with `log` of it.
+# - Subtract the largest logit before `exp`. Compute the logarithm of a softmax as a difference.
 # - Cross-entropy, backward: `p`, with 1 subtracted at the label; divided by the number of rows if the loss is a mean.
-# - Layer norm, backward: without the mean, without the part along `n`, divided by `s`. And `eps` inside of the root.
+# - Layer norm, backward: without the mean, without the part along `n`, divided by `s`.
 #
 # ## Explain
 #
@@ -336,14 +328,12 @@ mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson="cou
 #
 # ---
 #
-# **Model answer.** The loss looks only at the probability of the right class. But this probability is its `e` divided
-# by the total, and the total holds the `e` of all classes. If a wrong logit grows, the total grows, the right
-# probability shrinks, and the loss grows. So there is a way from each logit to the loss, and along each way comes a
-# contribution. For the wrong classes it comes only through the total, and is their probability. For the right class
-# the direct way is added, which makes its probability minus 1.
+# **Model answer.** The loss looks only at the probability of the right class. But this is its `e` divided by the total,
+# which holds the `e` of all classes. If a wrong logit grows, the total grows, the right probability shrinks, and the
+# loss grows. So every logit gets a contribution through the total: its probability. The right class also gets -1, on
+# the direct way.
 #
-# **The planted fault.** The tiny number is added to `p[label]` *inside* of the logarithm. As long as the probability
-# is much larger than that, it does no harm. But if the right class lies 50 behind, its probability is far smaller,
-# and `-log` sees only the tiny number: the loss stays at 20.723, which is -log(0.000000001), a flat line, and the
-# slope of a flat line is 0. So the worst mistakes have no gradient at all, where cross-entropy has -1 for the right
-# class. No tiny number is needed if the logarithm of a softmax is never taken.
+# **The planted fault.** The tiny number is added to `p[label]` *inside* of the logarithm. If the right class lies 50
+# behind, its probability is far smaller than that, and `-log` sees only the tiny number: the loss stays at 20.723,
+# which is -log(0.000000001), and a flat line has the slope 0. So the worst mistakes have no gradient. Take the
+# logarithm as a difference, and no tiny number is needed.

@@ -25,6 +25,7 @@ PATTERNS = {
     "heading": re.compile(r"^(#+) ", re.M),
     "program": re.compile(r"^    .*$", re.M),
     "row": re.compile(r"^\|", re.M),
+    "box": re.compile(r"^> \*\*", re.M),
 }
 
 
@@ -231,6 +232,15 @@ def test_it_has_the_parts_of_a_lesson(path: Path) -> None:
     assert "Model answer" in english
     assert "The planted fault" in english
     assert 900 <= len(english.split()) <= 2600  # 10 to 20 minutes with the code
+
+
+@pytest.mark.parametrize(("language", "unit", "most"), [("en", r"\S+", 1400), ("ja", r"\S", 4600)])
+def test_lesson_06_has_little_text_outside_of_its_boxes_and_programs(language: str, unit: str, most: int) -> None:
+    """It derives four backward passes in one sitting: what no task needs stands in a box."""
+    lines = "\n".join(texts(lesson("06"), language).values()).splitlines()
+    assert sum(line.startswith("> **") for line in lines) == 5
+    plain = "\n".join(line for line in lines if not line.startswith((">", "    ")))
+    assert most * 0.9 < len(re.findall(unit, plain)) <= most
 
 
 def lesson(number: str) -> Path:
