@@ -110,6 +110,25 @@ def test_the_term_has_every_task_in_order(page: str) -> None:
     assert found == [one.label for one in tasks()]
 
 
+@pytest.mark.parametrize(("page", "minutes_of"), [("teaching.md", r"(?:^|, )(\d+) "), ("ja/teaching.md", r"(\d+)分")])
+def test_the_three_classes_take_ninety_minutes_each_and_have_every_task_once(page: str, minutes_of: str) -> None:
+    """A task gets the minutes that the page of advice gives it."""
+    rows = re.findall(
+        r"^\| \d \| (.*) \| (.*) \| (.*) \| .* \|$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert [int(lesson.split()[0]) for lesson, _, _ in rows] == [1, 2, 3]
+    assert [sum(map(int, re.findall(minutes_of, inside))) for _, inside, _ in rows] == [90, 90, 90]
+    found = [label for _, inside, home in rows for label in LABEL.findall(f"{inside} {home}")]
+    assert sorted(found) == [one.label for one in tasks() if one.number[0] <= 3]
+    for part, (_, inside, _) in zip(advice("teaching-lessons.md")[:2], rows, strict=False):
+        text = time(part, "Time.")
+        given = dict(zip(LABEL.findall(text), minutes(text)[1:], strict=True))
+        taken = re.findall(r"(\d+) on (\d\.\d)", inside) or [
+            pair[::-1] for pair in re.findall(r"(\d\.\d) に(\d+)分", inside)
+        ]
+        assert taken and all(given[label] == int(count) for count, label in taken)
+
+
 def test_the_plan_is_the_same_in_both_languages() -> None:
     english, ours = ((DOCS / page).read_text(encoding="utf-8") for page in ("teaching.md", "ja/teaching.md"))
     assert re.findall(r"^\| (\d+) \|", english, re.MULTILINE) == re.findall(r"^\| (\d+) \|", ours, re.MULTILINE)
