@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from .finding import DebugFinding
 from .look import FullLook, address
 from .source import ProgramSource, called
 
+SHUFFLES = ("permutation", "shuffle", "Batches", "choice")
+DRAWS = ("integers", "uniform", "normal", "random", "standard_normal")
 SHARES = 2  # looks that must agree
 REPEATS = 4  # turns of a loop of which the last alone may reach the loss
 ALIKE = 0.6  # from this likeness on, one name may have been written for the other
@@ -45,7 +48,7 @@ def without_gradient(case: WatchedRun) -> list[DebugFinding]:
         return []
     before = {id(t): np.array(t._array) for _, t in earlier.values()}
     missing = {k: v for k, v in missing.items() if k in before and k not in _used_for_others(case)}
-    if not missing:
+    if not missing or _left_out_on_purpose(last.look, missing):
         return []
     cut = _cut(case, last, missing)
     names = ", ".join(path for path, _ in list(missing.values())[:3])
@@ -61,6 +64,12 @@ def without_gradient(case: WatchedRun) -> list[DebugFinding]:
     what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on {it}."
     remedy = f"use {it} in the forward pass, or leave {it} out."
     return [DebugFinding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
+
+
+def _left_out_on_purpose(look: FullLook, missing: Mapping[int, Any]) -> bool:
+    """Return whether the program has an optimizer, and no optimizer holds any of these tensors."""
+    held = {id(value) for path, value in look.every if ".parameters[" in path}
+    return bool(held) and not held & set(missing)
 
 
 def _used_for_others(case: WatchedRun) -> set[int]:
@@ -130,7 +139,8 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
         return None
     for call in source.calls(*CUTS):
         line, text = call.lineno, source.text(call.lineno)
-        if "print" not in text and ".numpy()" not in text:
+        whole = called(call) != "astype" or any("int" in ast.unparse(a) or "bool" in ast.unparse(a) for a in call.args)
+        if whole and "print" not in text and ".numpy()" not in text:
             how = "whole numbers have no derivative" if called(call) != "detach" else "detach() ends the tape"
             if _inside(source, line, made):
                 return line, f"in line {line}, {how}", 0
@@ -178,20 +188,23 @@ def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
     """A value that each turn of a loop computes enters the next as a plain array, or a step begins with the last one's."""
     for seen in case.seen[:1]:
         made: dict[int, int] = {}
+        ran: set[Any] = set()  # the places that have run
+        within: set[Any] = set()  # the places that read a value of their own turn, because they had not run before it
         for entry, arrays, answer in seen.look.window.made:
             note = note_of(entry)
-            line = note.source.line if note is not None and note.source is not None else 0
-            for parent, array in zip(entry.parents, arrays):
-                if parent is None and isinstance(array, np.ndarray) and made.get(id(_whole(array))) == line and line:
+            place = None if note is None else note.source
+            line = 0 if place is None else place.line
+            given = [a for parent, a in zip(entry.parents, arrays) if parent is None and isinstance(a, np.ndarray)]
+            if line and any(made.get(id(_whole(array))) == line for array in given):
+                if place not in ran:
+                    within.add(place)
+                if place not in within:
                     what = (
                         f"the value that line {line} computed in one turn of the loop enters the next as a plain array."
                     )
                     remedy = "pass the Tensor on: after .data or detach() no gradient flows back through the loop."
-                    return [
-                        DebugFinding("cut", seen.step, what, remedy, [line]).at(
-                            case.source(note.source if note else None)
-                        )
-                    ]
+                    return [DebugFinding("cut", seen.step, what, remedy, [line]).at(case.source(place))]
+            ran.add(place)
             if isinstance(answer, np.ndarray):
                 made[id(answer)] = line
     return _forgotten(case) or _carried(case)
@@ -221,7 +234,8 @@ def _forgotten(case: WatchedRun) -> list[DebugFinding]:
 def _carried(case: WatchedRun) -> list[DebugFinding]:
     """A value of the last step's tape enters a step whose rows were drawn anew."""
     source = case.source()
-    if source is None or not source.calls("permutation", "shuffle", "Batches", "choice"):
+    drawn = source.calls(*SHUFFLES, *DRAWS) if source is not None else []
+    if source is None or not any(called(call) in SHUFFLES or source.in_loop(call) for call in drawn):
         return []
     for before, after in pairs(case):
         made = {id(answer): answer for _, _, answer in before.look.window.made if isinstance(answer, np.ndarray)}

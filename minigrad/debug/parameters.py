@@ -64,6 +64,15 @@ def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
     ):
         remedy = f"this line gives the name '{assign.targets[0].id}' to a new tensor: write p.data -= ... instead."
         return [DebugFinding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
+    for loop in source.find(ast.For, lambda n: True):  # for p, g in zip(params, gradients): p = p - rate * g
+        names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        for assign in [n for n in loop.body if isinstance(n, ast.Assign)]:
+            own = getattr(assign.targets[0], "id", None)
+            if own in names and any(isinstance(n, ast.Name) and n.id == own for n in ast.walk(assign.value)):
+                remedy = (
+                    f"this line gives the loop's name '{own}' to a new array: build a new list, or write p[...] = ..."
+                )
+                return [DebugFinding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
     remedy = "no line changes the parameters: call optimizer.step(), or write p.data -= lr * p.grad."
     return [DebugFinding("no update", step, what, remedy, [case.backward_line]).at(source)]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
 from .finding import DebugFinding
+from .look import address
 from .source import ProgramSource, called, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -219,24 +220,28 @@ def _changed_data(case: WatchedRun) -> list[DebugFinding]:
     source, prints = case.source(), [seen.look.prints for seen in case.seen]
     if source is None or len(prints) < 3:
         return []
+    given = {address(array) for array in case.seen[0].arrays.values()} - {0}
     names = [name for name in prints[0] if all(name in p for p in prints)]
     for name in names:
-        found = _sliced_and_written(source, name)
+        found = _written_view(source, name, address(case.seen[0].look.values.get(name)) in given)
         if found is None or len({p[name] for p in prints[:4]}) < min(3, len(prints)):
             continue
         line, written = found
-        what = f"the array '{name}' changes from step to step: a slice of it is a view, and line {line} writes into it."
+        what = (
+            f"'{name}' changes from step to step: line {written} makes a view of it, and line {line} writes into that."
+        )
         remedy = "write into a copy: name.copy(), or a + b in place of a += b."
         return [DebugFinding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
     return []
 
 
-def _sliced_and_written(source: ProgramSource, name: str) -> tuple[int, int] | None:
-    """Return the line that writes into a slice of an array, and the line of the slice."""
-    for assign in source.find(
-        ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)
-    ):
-        if not isinstance(assign.value.value, ast.Name) or assign.value.value.id != name:
+def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[int, int] | None:
+    """Return the line that writes into a slice of an array, or into another name of it, and the line that made that."""
+    for assign in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
+        viewed = (
+            assign.value.value if isinstance(assign.value, ast.Subscript) else assign.value if other_names else None
+        )
+        if not isinstance(viewed, ast.Name) or viewed.id != name:
             continue
         view = assign.targets[0].id
         for write in source.find((ast.AugAssign, ast.Assign), lambda n: True):
@@ -282,6 +287,13 @@ def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
                 raw = raw if raw is not None else edge.value
                 if origin.kind != "constant" or not isinstance(raw, np.ndarray) or raw.dtype.kind not in "iu":
                     continue
+                if raw.size > 20 and not raw.any():
+                    source = case.source()
+                    made = source.calls("zeros_like", "empty_like", "full_like") if source is not None else []
+                    what = f"all {raw.size} elements of the {raw.dtype} inputs are 0: fractions were cut off."
+                    remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
+                    line = [made[0].lineno if made else case.origin(seen, edge), line_of(node)]
+                    return [DebugFinding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
                 if raw.size > 20 and raw.min() < 0 and np.abs(raw).max() < 10 and (raw == 0).mean() > 0.3:
                     what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
                     remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."

@@ -236,6 +236,25 @@ for step in range(40):
     value, g = mg.value_and_grad(cost)(p, x)
     p = {k: p[k] - 0.05 * g[k] for k in p}
 """
+STATE = """\
+import numpy as np
+from minigrad import Tensor
+
+rng = np.random.default_rng(15)
+W, U, V = (Tensor(rng.normal(0, 0.3, shape), requires_grad=True) for shape in ((2, 6), (6, 6), (6, 1)))
+blank = np.zeros((20, 6))
+for step in range(12):
+    x = rng.normal(size=(20, 2))
+    state = blank.copy()
+    h = np.tanh(x @ W + state @ U)
+    loss = ((h @ V - x[:, :1]) ** 2).mean()
+    loss.backward()
+    for p in (W, U, V):
+        p.data -= 0.05 * p.grad
+        p.zero_grad()
+    state[:] = h.numpy()
+    last = h.numpy()
+"""
 FITTED = """\
 import numpy as np
 import minigrad as mg
@@ -304,6 +323,23 @@ MISTAKES = [
     ("no gradient", TWO, '+ p["b2"]', '+ p["b1"]', "two = "),
     ("integers", TWO, "grey / 255", "grey // 255", "grey // 255"),
     ("zero gradient", TRANSFORM, 'X @ p["w"] + p["b"] - y', 'np.round(X @ p["w"] + p["b"]) - y', "np.round("),
+    ("cut", TWO, "two = np.tanh(one", "two = np.tanh((one * 8).astype(int) / 8", ".astype(int)"),
+    (
+        "integers",
+        TWO,
+        "x = (grey / 255).astype(np.float32)",
+        "x = np.zeros_like(grey)\nx[:] = grey / 256",
+        "zeros_like",
+    ),
+    ("changed data", STATE, "state = blank.copy()", "state = blank", "state[:] = h"),
+    ("carried state", STATE, "state = blank.copy()", "state = last if step else blank.copy()", "h = np.tanh"),
+    (
+        "no update",
+        TRANSFORM,
+        "p = {k: p[k] - rate * g[k] for k in p}",
+        "for q, d in zip(p.values(), g.values()):\n        q = q - rate * d",
+        "q = q",
+    ),
     ("slow", LISTED, "lr = 0.05", "lr = (step + 1) // 400", "// 400"),
     ("given twice", HELD, "held = [W1, b1, W2]", "held = [W1, b1, W2, W1]", "held ="),
     ("tied copy", MIRROR, "rng.normal(0, 0.3, (2, 5))", "E.T.copy()", "E.T.copy()"),

@@ -106,6 +106,13 @@ def test_an_array_that_is_only_looked_at_is_no_cut(tmp_path: Path) -> None:
     assert finding.texts[0].startswith("loss = ")
 
 
+def test_features_that_the_optimizer_does_not_hold_are_frozen_on_purpose(tmp_path: Path) -> None:
+    text = programs.TWO.replace('one = np.tanh(x @ p["W1"] + p["b1"])', 'one = np.tanh(x @ p["W1"] + p["b1"]).detach()')
+    text = text.replace("nn.Adam(p.values()", 'nn.Adam([p["W2"], p["b2"], p["W3"]]')
+    assert watched(tmp_path, text).findings == []
+    assert [f.kind for f in watched(tmp_path, text.replace('[p["W2"]', '[p["W1"], p["W2"]')).findings] == ["cut"]
+
+
 def test_dropout_in_an_evaluation_without_a_tape(tmp_path: Path) -> None:
     evaluation = "    right = (model(x).numpy()"
     text = programs.DROPOUT.replace("    model.eval()\n", "").replace("    model.train()\n", "")
