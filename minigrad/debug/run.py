@@ -315,16 +315,25 @@ def _dropout(case: WatchedRun) -> list[DebugFinding]:
             remedy = "model.eval() was called: call model.train() before the next epoch."
             lines = [evals[0].lineno] if evals else [case.backward_line]
             return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
-    if source.calls("eval"):
-        return []
+    return [] if source.calls("eval") else _switch_forgotten(case)
+
+
+def _switch_forgotten(case: WatchedRun) -> list[DebugFinding]:
+    """Dropout, or batch normalisation by the batch's own mean, for values that no step uses, in a program without eval()."""
     nodes = [node for seen in case.seen for node in seen.graph.operations()]
     places = {place for node in nodes for place in (node.source, *node.callers) if place is not None}
     trained = {(place.file, place.line) for place in places}
-    others = [[at for at in way if (at.file, at.line) not in trained] for way in case.watcher.dropouts]
-    other = next((way[-1] for way in others if way), None)
-    if other is not None:
-        count = sum(count for count, way in zip(case.watcher.dropouts.values(), others) if way)
-        what = f"dropout ran {count} times for values that no step uses, first at line {other.line}."
+    counts: dict[str, int] = {}
+    lines: dict[str, Any] = {}
+    for (name, way), count in case.watcher.switched.items():
+        others = [at for at in way if (at.file, at.line) not in trained]
+        if others:
+            counts[name] = counts.get(name, 0) + count
+            lines.setdefault(name, others[-1])
+    for name, line in lines.items():
+        what = (
+            f"{name} ran {counts[name]} times as in training for values that no step uses, first at line {line.line}."
+        )
         remedy = "call model.eval() before the evaluation, and model.train() after it."
-        return [DebugFinding("dropout", 0, what, remedy, [other.line]).at(case.source(other))]
+        return [DebugFinding("dropout", 0, what, remedy, [line.line]).at(case.source(line))]
     return []

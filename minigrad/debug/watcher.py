@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import threading
@@ -67,9 +68,8 @@ class Watcher:
         self.stale: list[bool] = []
         self.names: list[tuple[int, frozenset[str]]] = []  # the operations of the step from which they were different
         self.looks: list[FullLook] = []
-        self.dropouts: Counter[tuple[SourceLine, ...]] = (
-            Counter()
-        )  # by the lines that led to a call, the innermost first
+        # The calls of what acts otherwise in an evaluation, by its name and by the lines that led there, the innermost first
+        self.switched: Counter[tuple[str, tuple[SourceLine, ...]]] = Counter()
         self.scalars: dict[str, list[tuple[int, float]]] = {}
         self.origin: BadOrigin | None = None
         self.place: SourceLine | None = None
@@ -83,14 +83,14 @@ class Watcher:
         self._swept: tuple[Sequence[Entry], list[Any]] | None = None
         self._thread = 0
         self._length = -1
-        self._replaced: list[tuple[Any, str, Any]] = []  # the functions of dropout, each with its owner and its name
+        self._replaced: list[tuple[Any, str, Any]] = []  # the watched functions, each with its owner and its name
 
     def __enter__(self) -> Watcher:
         self._thread = threading.get_ident()
         observers.before_sweep.append(self._before_sweep)
-        self._watch_dropout(dropout, "compute")
+        self._watch("dropout", dropout, "compute")
         for kernel in dropout.kernels.values():
-            self._watch_dropout(kernel, "forward")
+            self._watch("dropout", kernel, "forward")
         self._open()
         return self
 
@@ -117,6 +117,8 @@ class Watcher:
         self._finish_look()
         if self.origin is not None and self._was_taken(loss):
             raise Stopped
+        if not self.steps and "nn.normalization" in sys.modules:  # a program may import nn after it is watched
+            self._watch("batch normalisation", sys.modules["nn.normalization"].BatchNorm, "_remember")
         window = self._close_window()
         step, self.steps = self.steps, self.steps + 1
         value = loss._array.item() if loss.size == 1 else complex(np.mean(loss._array))
@@ -157,17 +159,18 @@ class Watcher:
         if is_looked_at(self.steps):
             self._open()
 
-    def _watch_dropout(self, owner: Any, name: str) -> None:
-        """Note each call of dropout, also without a tape, because an evaluation with dropout may come between any two looks."""
+    def _watch(self, what: str, owner: Any, name: str) -> None:
+        """Note each call of a function, also without a tape, because an evaluation may come between any two looks."""
         function = getattr(owner, name)
         self._replaced.append((owner, name, function))
 
-        def noted(*arrays: Any, **keywords: Any) -> Any:
-            answer = function(*arrays, **keywords)
+        @functools.wraps(function)
+        def noted(*arguments: Any, **keywords: Any) -> Any:
+            answer = function(*arguments, **keywords)
             ours = threading.get_ident() == self._thread and not sweeps_under_way()
             place = user_place() if ours and answer is not NotImplemented else None
             if place is not None:
-                self.dropouts[place.source, *(caller for caller, _ in place.callers)] += 1
+                self.switched[what, (place.source, *(caller for caller, _ in place.callers))] += 1
             return answer
 
         setattr(owner, name, noted)

@@ -371,6 +371,7 @@ MISTAKES = [
     ("saturated", ATTENTION, "/ np.sqrt(D), -1e9", "* 100, -1e9", "* 100"),
     ("dropout", DROPOUT, "    model.train()\n", "", "model.eval()"),
     ("dropout", DROPOUT, "    model.eval()\n", "", "right ="),
+    ("dropout", DROPOUT.replace("nn.Dropout(0.3, rng=rng)", "nn.BatchNorm(16)"), "    model.eval()\n", "", "right ="),
     (
         "repeated batch",
         BATCHES,
