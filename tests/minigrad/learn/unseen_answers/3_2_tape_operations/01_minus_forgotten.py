@@ -1,0 +1,45 @@
+"""Task 3.2: the tape, second step: more operations.
+
+Each operation has its own slopes, and that is all the tape must know of it:
+
+    a - b      slopes (1, -1)
+    a / b      slopes (1 / b, -a / b ** 2)
+    tanh(a)    one parent and one slope, (1 - tanh(a) ** 2,)
+    exp(a)     one parent and one slope, (exp(a),)
+
+Write them. (Python calls a.__sub__(b) for a - b, and a.__truediv__(b) for a / b; tanh and exp are called as a.tanh().)
+math.tanh and math.exp compute the numbers.
+
+Example: a = Value(6.0), b = Value(2.0): a / b has data 3.0 and slopes (0.5, -1.5)
+"""
+
+import math
+
+
+class Value:
+    """A number that remembers how it was computed."""
+
+    def __init__(self, data: float, parents: tuple["Value", ...] = (), slopes: tuple[float, ...] = ()) -> None:
+        self.data = data
+        self.parents = parents
+        self.slopes = slopes
+
+    def __add__(self, other: "Value") -> "Value":
+        return Value(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other: "Value") -> "Value":
+        return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def __sub__(self, other: "Value") -> "Value":
+        return Value(self.data - other.data, (self, other), (1.0, -1.0))
+
+    def __truediv__(self, other: "Value") -> "Value":
+        return Value(self.data / other.data, (self, other), (1 / other.data, self.data / other.data**2))
+
+    def tanh(self) -> "Value":
+        t = math.tanh(self.data)
+        return Value(t, (self,), (1 - t**2,))
+
+    def exp(self) -> "Value":
+        e = math.exp(self.data)
+        return Value(e, (self,), (e,))
