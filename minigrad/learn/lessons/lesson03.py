@@ -60,11 +60,12 @@ def backward(rng: np.random.Generator) -> Iterator[Case]:
         program, inputs, leaves = run.format(text), {"x": x, "y": y}, {"a": x, "b": y}
         yield Case(program, inputs, expected, names, about="twice", forward=f"end = {text}", leaves=leaves)
     # h reaches the end directly and through a longer way: level by level it would be handed on too early
-    program = "a = Value(x)\nh = a * a\nend = h + (h * a).tanh()\nend.backward()\na.grad, h.grad"
     da = grad(lambda a: a * a + np.tanh(a * a * a))(x)
     dh = 1 + x * (1 - math.tanh(x**3) ** 2)
-    forward = "h = a * a\nend = h + (h * a).tanh()"
-    yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"), forward=forward, leaves={"a": x})
+    for end in ("h + (h * a).tanh()", "(h * a).tanh() + h"):
+        forward = f"h = a * a\nend = {end}"
+        program = f"a = Value(x)\n{forward}\nend.backward()\na.grad, h.grad"
+        yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"), forward=forward, leaves={"a": x})
     deep = "a = end = Value(x)\nfor _ in range(5000):\n    end = end + a\nend.backward()\na.grad"
     yield Case(deep, {"x": x}, 5001.0, about="deep")
     doubling = "a = end = Value(x)\nfor _ in range(60):\n    end = end + end\nend.backward()\na.grad"

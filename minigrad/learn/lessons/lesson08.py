@@ -15,6 +15,7 @@ def newton(rng: np.random.Generator) -> Iterator[Case]:
     for text, x, steps in (
         ("lambda x: x * x - 2 * x", float(rng.uniform(3, 6)), 1),
         ("lambda x: x * x - 2 * x", float(rng.uniform(-4, -1)), 1),  # from the left: the slope is negative
+        ("lambda x: x * x - 2 * x", 4.0, 3),  # after one step the slope is 0, and the path stays there
         ("lambda x: x**4 - 2 * x * x", float(rng.uniform(1.5, 2.5)), 5),
         ("lambda x: x**4 - 2 * x * x", float(rng.uniform(0.2, 0.35)), 6),  # bends downward here
         ("lambda x: np.exp(x) - 2 * x", float(rng.uniform(0, 1)), 0),
