@@ -29,6 +29,7 @@ PARTS: dict[str, list[str]] = {
     "How-to": [
         "how-to",
         "training",
+        "own-text",
         "scale",
         "layers-and-models",
         "views",
