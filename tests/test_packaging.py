@@ -59,7 +59,7 @@ def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(whee
     learn = ROOT / "minigrad" / "learn"
     words = {learn / "words.json", learn / "bank" / "mutants.toml", learn / "bank" / "mistakes.toml"}
     exercises = {path for path in (ROOT / "exercises").rglob("*") if path.suffix in {".py", ".toml"}}
-    assert len(exercises) == 36 + 36 + 2
+    assert len(exercises) == 37 + 37 + 2
     assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons | words} | {
         f"minigrad/{path.relative_to(ROOT).as_posix()}" for path in exercises
     }

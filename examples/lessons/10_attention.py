@@ -137,6 +137,45 @@ for keys in (K, changed):
 # Task **10.1**: attention with a causal mask. Task **10.2**: its backward pass. There is no new rule in it, just two
 # matrix products and a softmax, as in lesson 6. `minigrad learn check 10.1`.
 #
+# ## Where a word stands
+#
+# Attention itself does not know places. A word looks at all others by what they *are*; if we shuffle the words, the
+# answers are shuffled in the same way. To "bites", both sentences "dog bites man" and "man bites dog" are the same. A
+# code of the place mends this: each place `t` has its own row of d numbers, which is added to the word's row.
+#
+#     P[t, 2 i] = sin(t / 10000 ** (2 i / d))        P[t, 2 i + 1] = cos(t / 10000 ** (2 i / d))
+#
+# Think of the hands of several clocks. A pair of sine and cosine says where one hand points. The first hand turns
+# fast and tells neighbours apart; the last one turns very slowly and tells the beginning of a long text from its end.
+
+# %%
+order = [2, 0, 3, 1]
+answers = F.scaled_dot_product_attention(Q, K, V)
+shuffled = F.scaled_dot_product_attention(Q[order], K[order], V[order])
+print("shuffled words get the same answers, shuffled:", np.allclose(shuffled, answers[order]))
+
+codes = nn.sinusoids(40, 16)  # Vaswani et al. 2017, section 3.5
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=[3, 2])
+for column in (0, 4, 8):
+    left.plot(codes[:, column], ".-", label=f"P[:, {column}]")
+left.set(xlabel="place t", ylabel="number in its row", title="Three columns of P: fast, slower, slow")
+left.set_ylim(-1.1, 1.5)  # room for the legend
+left.legend(loc="upper center", ncols=3)
+figure.colorbar(right.imshow(codes @ codes.T, cmap="Blues"), ax=right)
+right.set(xlabel="place", ylabel="place", title="Inner products of all rows of P")
+figure.savefig(OUT / "10_places.png", dpi=120)
+for place in (0, 20):
+    print(f"place {place} and the next ones, inner products:", (codes[place : place + 4] @ codes[place]).round(2))
+
+# %% [markdown] name="family"
+# In the picture on the right, each diagonal has one colour: the inner product of two rows depends only on how far the
+# places are apart, wherever they are. It is largest for a place with itself. So attention, which is made of inner
+# products, can look for "the word before me".
+#
+# ## Implement: task 10.4
+#
+# Task **10.4**: write `P`, for every number of places and every width.
+#
 # ## One family
 #
 # There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**, and
@@ -160,8 +199,8 @@ for keys in (K, changed):
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
 # Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
-# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place:
-# a row of sines and cosines, which lesson 11 writes down and draws.
+# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a little of the code
+# of the place, a row of `P`.
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -317,6 +356,7 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # - Row i of the scores asks, column j is asked. Rows of weights sum to 1.
 # - Divide by √d, or softmax becomes all or nothing, and hardly anything is learned.
 # - Masks act before the softmax. True means "may look" in minigrad; check what it means elsewhere.
+# - Attention does not know places. A code of the place, sines and cosines, is added to each word's row.
 # - The variants differ in the score, in who may look where, and in what queries, keys and values are made of.
 # - Heads are slices of the columns: several softmaxes for the price of one.
 #

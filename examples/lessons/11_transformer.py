@@ -88,7 +88,7 @@ print(model.num_parameters, "numbers to learn")
 #
 # | | line | what it is |
 # |---|---|---|
-# | 1 | `x = E[ids] + P` | each word's row of the **embedding** `E`, and a code of the place where it stands |
+# | 1 | `x = E[ids] + P` | each word's row of the **embedding** `E`, and the code of its place (lesson 10) |
 # | 2 | `x = x + attention(norm(x))` | tokens look at each other: two heads, as in lesson 10 |
 # | 3 | `x = x + feed_forward(norm(x))` | each token by itself: `relu(x @ W1 + b1) @ W2 + b2` |
 # | 4 | `mean(norm(x))` | the mean over the five tokens: one row for the sentence |
@@ -177,30 +177,9 @@ print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.all
 #
 # ## Where a word stands
 #
-# Attention itself does not know places. A token looks at all others by what they *are*; if we shuffle the tokens, the
-# answers are shuffled in the same way, and their mean stays the same. So "cat sees dog" and "dog sees cat" would be
-# one and the same. `P` mends this: each place has its own row of d numbers, which is added to the word's row:
-#
-#     P[t, 2 i] = sin(t / 10000 ** (2 i / d))        P[t, 2 i + 1] = cos(t / 10000 ** (2 i / d))
-#
-# Think of the hands of several clocks. A pair of sine and cosine says where one hand points. The first hand turns
-# fast and tells neighbours apart; the last one turns very slowly and tells the beginning of a long text from its end.
-
-# %%
-codes = nn.sinusoids(40, 16)
-figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
-for column in (0, 4, 8):
-    axes.plot(codes[:, column], ".-", label=f"P[:, {column}]")
-axes.set(xlabel="place t", ylabel="number in its row", title="Three columns of P: fast, slower, slow")
-axes.legend(loc="lower right")
-figure.savefig(OUT / "11_places.png", dpi=120)
-for place in (0, 20):
-    print(f"place {place} and the next ones, inner products:", (codes[place : place + 4] @ codes[place]).round(2))
-
-# %% [markdown] name="places"
-# The inner product of two rows depends only on how far the places are apart, wherever they are, and is largest for a
-# place with itself. So attention, which is made of inner products, can look for "the word before me". Let us train with
-# `P` and without it.
+# Attention does not know places (lesson 10). If we shuffle the tokens, the answers are shuffled in the same way, and
+# their mean stays the same. So "cat sees dog" and "dog sees cat" would be one and the same. `P`, the code of the
+# places, mends this. Let us train with `P` and without it.
 
 
 # %%

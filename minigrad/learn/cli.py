@@ -62,7 +62,7 @@ class Progress:
 
 def add_to(commands: Any) -> None:
     """Add ``learn`` and its own commands to those of ``minigrad``."""
-    learn = commands.add_parser("learn", help="thirty-six exercises, from nudging a number to a Transformer")
+    learn = commands.add_parser("learn", help="thirty-seven exercises, from nudging a number to a Transformer")
     language: dict[str, Any] = {"choices": LANGUAGES, "help": "of the tasks and messages (default: as before)"}
     learn.add_argument("--language", **language)
     learn.add_argument("--folder", type=Path, default=Path(), help="where the exercises are (default: here)")

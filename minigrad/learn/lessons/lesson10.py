@@ -21,12 +21,10 @@ def attention(rng: np.random.Generator) -> Iterator[Case]:
         mask = np.tri(n, dtype=bool) if causal else None
         out = np.asarray(scaled_dot_product_attention(q, k, v, mask=mask))
         weights = np.asarray(scaled_dot_product_attention(q, k, np.eye(n), mask=mask))
-        inputs = {"q": q, "k": k, "v": v, "causal": causal}
-        names = ("out", "weights")
+        inputs, names = {"q": q, "k": k, "v": v, "causal": causal}, ("out", "weights")
         yield Case("attention(q, k, v, causal)", inputs, (out, weights), names, about="mask" if causal else "")
         if n == 2:
-            given = {name: inputs[name] for name in "qkv"}
-            yield Case("attention(q, k, v)", given, (out, weights), names, about="defaults")
+            yield Case("attention(q, k, v)", {"q": q, "k": k, "v": v}, (out, weights), names, about="defaults")
 
 
 @task("10_2_attention_backward.py")
@@ -48,3 +46,13 @@ def heads(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("merge_heads(x)", {"x": split}, x)
     x = rng.normal(size=(2, 3, 4)).astype(np.float32)
     yield Case("merge_heads(split_heads(x, 2))", {"x": x}, x, about="float32")
+
+
+@task("10_4_positions.py")
+def positions(rng: np.random.Generator) -> Iterator[Case]:
+    for n, d, about in ((3, 2, ""), (2, 4, ""), (4, 6, ""), (3, 5, "odd_width"), (9, 4, "defaults")):
+        base = 10000.0 if about == "defaults" else float(rng.integers(20, 900))
+        hands = np.exp(1j * np.outer(np.arange(n), base ** -(np.arange(0, d, 2) / d)))  # each turns on a circle
+        want = np.stack([hands.imag, hands.real], axis=-1).reshape(n, -1)[:, :d]
+        inputs = {"n": n, "d": d} | ({} if about == "defaults" else {"base": base})
+        yield Case(f"positions({', '.join(inputs)})", inputs, want, about=about)

@@ -284,6 +284,13 @@ def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -
     assert "the same: True\nQ[:, :4] shares the memory of Q: True" in printed
     assert "-inf: [[nan nan]]  -1e9: [[0.5 0.5]]\nminigrad: [[0. 0.]]" in printed
     assert np.array_equal(done["before"].round(2), [0.05, 0.05, 0.9, 0])  # whatever the hidden word is
+    assert "shuffled words get the same answers, shuffled: True" in printed
+    place, pair = np.indices((40, 8))
+    angle = place / 10000 ** (2 * pair / 16)
+    assert np.array_equal(done["codes"], np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(40, 16))
+    products = done["codes"] @ done["codes"].T  # of a diagonal all are the same, and those of the main one the largest
+    assert all(np.ptp(np.diag(products, k)) < 1e-12 for k in range(40))
+    assert all(products[t, t] == products[t].max() for t in range(40))
     for name, weights in done["maps"].items():
         sums = weights.data.sum(axis=-1)
         assert np.all(sums < 0.95) if name == "local, predicted" else sums == pytest.approx(1), name

@@ -57,7 +57,7 @@ def state() -> dict[str, object]:
 def test_init_copies_the_stubs_and_no_solution(said: Said) -> None:
     status, out, err = said("init", "a/mine")
     assert (status, err) == (0, "")
-    assert "36 files copied" in out and "minigrad learn check 1.1" in out
+    assert "37 files copied" in out and "minigrad learn check 1.1" in out
     assert {path.name for path in Path("a/mine").iterdir()} == {one.file for one in tasks()} | {"learn.json"}
     assert all((Path("a/mine") / one.file).read_text("utf-8") == one.stub.read_text("utf-8") for one in tasks())
 
@@ -66,7 +66,7 @@ def test_init_never_overwrites(begun: Said) -> None:
     Path("1_1_nudge.py").write_text("mine", encoding="utf-8")
     Path("1_2_gradient_by_nudging.py").unlink()
     before = state()
-    assert "1 files copied.\n35 were there already" in begun("init", ".")[1]
+    assert "1 files copied.\n36 were there already" in begun("init", ".")[1]
     assert Path("1_1_nudge.py").read_text(encoding="utf-8") == "mine"
     assert state() == before
 
@@ -80,7 +80,7 @@ def test_each_learner_gets_a_seed_of_her_own(said: Said) -> None:
 
 
 def test_init_in_japanese(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "36 個のファイル" in said("init", "mine", "--language", "ja")[1]
+    assert "37 個のファイル" in said("init", "mine", "--language", "ja")[1]
     monkeypatch.chdir("mine")
     assert "課題 1.1" in Path("1_1_nudge.py").read_text(encoding="utf-8")
     status, out, _ = said("check", "1.1")
@@ -92,7 +92,7 @@ def test_init_in_japanese(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_map_shows_the_next_task(begun: Said) -> None:
     status, out, err = begun()
     assert (status, err) == (0, "")
-    assert re.search(r"^  1  □□□   Nudging", out, re.MULTILINE) and "0 of 36 tasks done" in out
+    assert re.search(r"^  1  □□□   Nudging", out, re.MULTILINE) and "0 of 37 tasks done" in out
     assert "Next: 1.1 Nudge a number, in 1_1_nudge.py" in out
     solve("1.1")
     assert begun("check")[0] == 0  # without a name: the next
@@ -151,13 +151,13 @@ def test_score_is_what_a_grader_reads(begun: Said) -> None:
     Path("9_2_adam.py").unlink()
     status, out, _ = begun("score", "--json")
     found = json.loads(out)
-    assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 36, 7)
+    assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 37, 7)
     assert [label for label, row in found["tasks"].items() if row["passed"]] == ["1.1", "6.2"]
     assert found["tasks"]["1.1"] == {
         "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0, "note": None,
     }  # fmt: skip
     assert found["tasks"]["1.2"]["wrong"] == "begin" and found["tasks"]["9.2"]["wrong"] == "file"
-    assert "2 of 36 tasks done" in begun("score")[1]
+    assert "2 of 37 tasks done" in begun("score")[1]
 
 
 def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatch) -> None:

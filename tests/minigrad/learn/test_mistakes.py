@@ -43,6 +43,7 @@ MISTAKES = [
     ("10.1", "scores = q @ k.T / np.sqrt(d)", "scores = q @ k.T", "nowhere|places|scalar"),
     ("10.2", "weights * (g_weights - (g_weights * weights).sum(axis=-1, keepdims=True))",
      "weights * g_weights", "nowhere|scalar"),
+    ("10.4", "2 * (column // 2) / d", "column / d", "places|nowhere"),
     ("11.1", "gx = gh + ", "gx = ", "nowhere"),
     ("11.1", "gh = g_out + gz @ W1.T", "gh = gz @ W1.T", "nowhere"),
     ("11.1", " * (z > 0)", "", "nowhere|places"),
@@ -220,6 +221,16 @@ def hvp(W, x, v):
 def clip(gradients, limit):
     norm = float(np.linalg.norm(np.concatenate([g.ravel() for g in gradients])))
     return norm, tuple(g / max(1.0, norm / limit) for g in gradients)
+""",
+    "10.4": """
+import math
+
+def positions(n, d, base=10_000):
+    rows = []
+    for t in range(n):
+        hands = [t * base ** (-c / d) for c in range(0, d, 2)]
+        rows.append([f(a) for a in hands for f in (math.sin, math.cos)][:d])
+    return np.array(rows)
 """,
     "10.1": """
 def attention(q, k, v, causal=False):

@@ -37,6 +37,7 @@ FORMULAS = {
     "10.1": ["q@k.T/sqrt(d)", "weights@v", "tri(n)==1"],
     "10.2": ["g_scores.T@q/sqrt(d)"],
     "10.3": ["swapaxes"],
+    "10.4": ["base**(2*(column//2)/d)", "where(column%2==0,sin(angle),cos(angle))"],
     "12.1": ["softmax(keys@q/sqrt(d))@values"],
     "12.2": ["softmax(logits/temperature)"],
     "13.1": ["x.T@gz", "(1-h**2)"],
@@ -72,9 +73,9 @@ def solutions() -> dict[tuple[str, int], Verdict]:
     return {(job.task.label, job.seed): verdict for job, verdict in zip(jobs, check(jobs))}
 
 
-def test_there_are_thirty_six_in_the_order_of_the_lessons() -> None:
+def test_there_are_thirty_seven_in_the_order_of_the_lessons() -> None:
     numbers = [task.number for task in TASKS]
-    assert len(numbers) == 36 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:31]
+    assert len(numbers) == 37 and [number for number in numbers if number[0] < 13] == sorted(numbers)[:32]
     assert numbers[numbers.index((6, 4)) + 1 :][:3] == [(13, 1), (13, 2), (7, 1)]  # after 6; its number stays
     assert numbers[numbers.index((8, 2)) + 1 :][:4] == [(14, 1), (14, 2), (14, 3), (9, 1)]
     assert {lesson for lesson, _ in numbers} == set(lessons("en")) == set(lessons("ja")) == set(range(1, LESSONS + 1))
@@ -189,6 +190,7 @@ EXAMPLES: dict[str, list[tuple[str, Any]]] = {
              ("attention(A([[0], [0]]), A([[0], [0]]), A([[1], [3]]))[0]", [[2], [2]])],
     "10.2": [("attention_backward(A([[0]]), A([[0]]), A([[1]]), A([[2]]))", [[[0]], [[0]], [[2]]])],
     "10.3": [("split_heads(A([[[1, 2, 3, 4], [5, 6, 7, 8]]]), 2)", [[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]])],
+    "10.4": [("positions(2, 4, 100)", [[0, 1, 0, 1], [0.8415, 0.5403, 0.0998, 0.995]])],
     "11.1": [("classifier(A([[1]]), np.zeros((1, 1)), np.zeros((1, 1)), A([[0, 0]]), 0)[0]", 0.6931),
              ("classifier(A([[1]]), np.zeros((1, 1)), np.zeros((1, 1)), A([[0, 0]]), 0)[4]", [[-1, 1]])],
     "12.1": [("step(A([2]), A([[1]]), A([[1]]), A([[1]]), A([[0]]), A([[0]]))[0]", [1.964])],
