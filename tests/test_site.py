@@ -292,7 +292,13 @@ def test_every_example_that_computes_is_on_the_site() -> None:
     """Those that read the weights, too; whoever has them installed sees them run."""
     found = {path.stem for path in site_examples.examples(ROOT)}
     assert found >= {"train_classifier", "numpy_article", "lesson", "watch_training"} | site_examples.WITH_WEIGHTS
-    assert len(found) >= 17 and not found & {"common", "lesson_notebooks", "offline_lab", *site_examples.NO_EXAMPLE}
+    assert len(found) >= 17 and not found & {
+        "common",
+        "handout",
+        "lesson_notebooks",
+        "offline_lab",
+        *site_examples.NO_EXAMPLE,
+    }
     rows = re.findall(r"^\| `(\w+)\.py`", (DOCS / "examples.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(rows) <= found
 

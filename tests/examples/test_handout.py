@@ -1,0 +1,133 @@
+"""The handouts: every task of a lesson, no answers unless asked for, and code that fits on a page."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+import handout
+from minigrad.learn.tasks import LANGUAGES, ORDER, Task, tasks
+from tests.examples.processes import command
+
+ROOT = Path(__file__).parents[2]
+EVERY = pytest.mark.parametrize("lesson", ORDER)
+BOTH = pytest.mark.parametrize("language", LANGUAGES)
+
+
+def of(lesson: int) -> list[Task]:
+    return [one for one in tasks() if one.number[0] == lesson]
+
+
+def plain(page: str) -> str:
+    """What a reader sees, with its lines."""
+    return html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", page, flags=re.DOTALL))
+
+
+def squeezed(text: str) -> str:
+    """The text without spaces, and without the signs that become type."""
+    return re.sub(r"[\s`*]", "", text)
+
+
+def answer_lines(one: Task) -> set[str]:
+    """The lines of a solution that no text gives as a formula, without those too short to tell anything."""
+    solution = one.solution.read_text(encoding="utf-8").splitlines()[1:]
+    given = one.stub.read_text(encoding="utf-8") + "".join(each.words("en")["task"] for each in of(one.number[0]))
+    return {line.strip() for line in solution if line.strip() not in given and len(line.strip()) >= 20}
+
+
+@EVERY
+@BOTH
+def test_a_handout_has_the_whole_text_of_every_task_in_order(lesson: int, language: str) -> None:
+    shown = squeezed(plain(handout.page(lesson, language)))
+    at = 0
+    for one in of(lesson):
+        first, _, body = one.words(language)["task"].strip().partition("\n")
+        assert one.label in first  # the first line of a text is its title, and is not repeated
+        at = shown.index(squeezed(f"{one.label} {one.words(language)['title']}{body}{one.file}"), at)
+        assert all(f"def{name.rpartition('.')[2]}(" in shown[at:] for name, _ in handout.functions(one.text(language)))
+
+
+@EVERY
+@BOTH
+def test_no_answer_stands_on_a_handout_unless_asked_for(lesson: int, language: str) -> None:
+    """Also not in the file of a later task, as those of lesson 3 begin with the answers to the earlier ones."""
+    without = handout.page(lesson, language)
+    answers = handout.page(lesson, language, answers=True)
+    assert 'class="answers"' not in without
+    questions, _, behind = answers.partition('<section class="answers">')
+    assert questions == without.partition("<footer>")[0]
+    for one in of(lesson):
+        lines = answer_lines(one)
+        assert lines and [line for line in lines if line in plain(without)] == []
+        assert [line for line in lines if line not in plain(behind)] == []
+
+
+def test_a_file_of_lesson_3_points_to_the_earlier_task() -> None:
+    shown = plain(handout.page(3, "en"))
+    assert shown.count("...  # stands in your file (task 3.1)") == 3 + 3 + 1  # of 3.4 only __init__
+    assert "...  # stands in your file (task 3.3)" in shown
+
+
+@EVERY
+def test_no_piece_of_code_is_longer_than_a_page(lesson: int) -> None:
+    """A page is as high as 60 lines of code and 100 letters wide, so `break-inside: avoid` can be kept."""
+    page = handout.page(lesson, "en", answers=True)
+    pieces = [html.unescape(piece) for piece in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL)]
+    assert max(sum(1 + len(line) // 100 for line in piece.splitlines()) for piece in pieces) <= 60
+    (rule,) = re.findall(r"^pre \{(.*?)\}", page, re.MULTILINE | re.DOTALL)
+    assert "break-inside: avoid" in rule and "white-space: pre-wrap" in rule
+    assert ".answers { break-before: page; }" in page
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["two words,", "and more"], "two words, and more"),
+        (["道が二つ", "あります。"], "道が二つあります。"),
+        (["その割合が", "keeps です。", "  y を"], "その割合が keeps です。y を"),
+        (["補正した", "2乗の平均", "0 です"], "補正した2乗の平均 0 です"),
+        (["x と、", "y"], "x と、y"),
+    ],
+)
+def test_lines_are_joined_as_each_language_is_written(lines: list[str], expected: str) -> None:
+    assert handout.joined(lines) == expected
+
+
+def test_a_text_becomes_paragraphs_formulas_items_and_a_box() -> None:
+    body = "One\nline.\n\n    a = b < c\n      d\n\n1. First\n   goes on\n2. Second\n\nExample: x = 1:\n    y is `2`\n"
+    assert list(handout.text(body)) == [
+        "<p>One line.</p>",
+        "<pre>a = b &lt; c\n  d</pre>",
+        '<p class="item first">1. First goes on</p>',
+        '<p class="item first">2. Second</p>',
+        '<p class="example">Example: x = 1:<span>y is <code>2</code></span></p>',
+    ]
+
+
+def test_a_stressed_word_is_no_product() -> None:
+    assert (
+        handout.prose("by *every* input, 分も含めて*すべて* NaN")
+        == "by <em>every</em> input, 分も含めて<em>すべて</em> NaN"
+    )
+    for product in ("w * x * y", "2*w*x", "a**2 + b**2", "(a)*b*(c)", "`the *b* of c`"):
+        assert "<em>" not in handout.prose(product)
+
+
+def test_a_run_writes_one_page_that_needs_no_other_file(tmp_path: Path) -> None:
+    done = command("handout.py", "--lesson", "2", "--language", "ja", "--out", "new/sheet.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, str(Path("new/sheet.html"))), done.stderr
+    page = (tmp_path / "new" / "sheet.html").read_text(encoding="utf-8")
+    assert page == handout.page(2, "ja") and '<html lang="ja">' in page and "レッスン2：" in page
+    assert not re.search(r"https?:|src=|href=|url\(", page)
+
+
+def test_a_lesson_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    done = command("handout.py", "--lesson", "15", cwd=tmp_path)
+    assert done.returncode == 2 and "invalid choice: 15" in done.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("page", ["docs/teaching.md", "docs/ja/teaching.md", "examples/lessons/README.md"])
+def test_teachers_are_told(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "examples/handout.py --lesson 2" in text and "--answers" in text
