@@ -172,7 +172,7 @@ def _calls(node: ast.Call) -> Iterator[Slip]:
     name, owner = node.func.attr, node.func.value
     if name in SUMS:
         yield SUMS[name], _called(node, "mean" if name == "sum" else "sum")
-        yield "unsummed", owner
+        yield "unsummed" if name == "sum" else "unaveraged", owner
         if not (isinstance(owner, ast.Name) and owner.id == "np"):
             for part in ("[1:]", "[:-1]"):
                 some = ast.parse(f"({ast.unparse(owner)}){part}", mode="eval").body
