@@ -112,11 +112,16 @@ def leaves_of(entries: Sequence[Entry]) -> list[Leaf]:
 
 def outside_models(node: Node) -> SourceLine | None:
     """Return the program's line that led to an operation. For a network of ``models`` it is the line of the call."""
+    places = [place for place in (node.source, *node.callers) if place is not None]
+    own = [place for place in places if not in_models(place)]
+    return own[0] if own else node.source
+
+
+def in_models(place: SourceLine) -> bool:
+    """Return whether a line is one of the package ``models``, if the program has imported it."""
     models = sys.modules.get("models")
     folder = os.path.dirname(getattr(models, "__file__", None) or "") if hasattr(models, MARK) else ""
-    places = [place for place in (node.source, *node.callers) if place is not None]
-    own = [place for place in places if not folder or os.path.dirname(place.file) != folder]
-    return own[0] if own else node.source
+    return bool(folder) and os.path.dirname(place.file) == folder
 
 
 # --- The variables of the program ---

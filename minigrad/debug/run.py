@@ -9,7 +9,7 @@ import numpy as np
 
 from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
 from .finding import DebugFinding
-from .look import address
+from .look import address, in_models
 from .source import ProgramSource, called, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -326,7 +326,7 @@ def _switch_forgotten(case: WatchedRun) -> list[DebugFinding]:
     counts: dict[str, int] = {}
     lines: dict[str, Any] = {}
     for (name, way), count in case.watcher.switched.items():
-        others = [at for at in way if (at.file, at.line) not in trained]
+        others = [at for at in way if (at.file, at.line) not in trained and not in_models(at)]
         if others:
             counts[name] = counts.get(name, 0) + count
             lines.setdefault(name, others[-1])
