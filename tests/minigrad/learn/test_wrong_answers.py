@@ -14,6 +14,7 @@ ANSWERS = answers()
 WRITTEN = {
     "wrong": "7935017163200aa37073c36531f88219e504eaff6f501507d798345e81a2cd6a",
     "fresh": "3867a2c92f6369acfb72ed2e3735a4561ecf38c085888e758cc416ce0b5d63ea",
+    "unseen": "e7a5ec0413f1447f21229948d132676195958caad88f48f19c55bfb3653546c4",
 }
 
 
@@ -42,3 +43,12 @@ def test_every_one_is_refused_for_its_numbers() -> None:
     verdicts = check([Job(find(a["task"]), FOLDER / a["file"], 7) for a in ANSWERS])
     kinds = {a["file"]: v.finding.kind if v.finding else None for a, v in zip(ANSWERS, verdicts)}
     assert {f: k for f, k in kinds.items() if k not in ("nowhere", "places", "scalar", "shape")} == {}
+
+
+def test_every_unseen_answer_is_refused() -> None:
+    """But for one that returns a number of NumPy where the task says int: it gives the same results."""
+    found = answers("unseen")
+    verdicts = check([Job(find(a["task"]), HERE / "unseen_answers" / a["file"], 7) for a in found])
+    accepted = [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed]
+    assert accepted == ["12_2_sampling/06_number_of_numpy.py"]
+    assert len(found) == 161
