@@ -16,10 +16,10 @@ a list of kinds (``fresh_answers/``; ``fresh`` measures on them): 55 of 60 named
 That one has got a name of its own since. With other_value told from argument, and more questions: 56 of 60 right, 4 not named,
 none wrong; of the 150 as before.
 
-A third set of 161 answers (``unseen_answers/``) was written in the same way for all 36 tasks. Two readers judged by hand what
-the whole report tells the learner, the error of a raised exception included: 136 right (84.5 %), 10 by their family, 9 not named, 5
-wrong (3.1 %), 1 accepted, which differs from the solution in the type of an integer alone. Two more had been accepted and are
-refused now (3.3, 8.1), and one of the 5 has got the right name (6.3).
+A third set of 161 answers (``unseen_answers/``) was written in the same way for all 36 tasks. Two readers judged by hand
+what the whole report tells the learner, the error of a raised exception included: 136 right (84.5 %), 10 by their family, 9
+not named, 5 wrong (3.1 %), 1 accepted, which differs from the solution in the type of an integer alone. Two more had been
+accepted and are refused now (3.3, 8.1), and one of the 5 has got the right name (6.3).
 """
 
 from __future__ import annotations
