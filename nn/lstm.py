@@ -121,7 +121,7 @@ class LSTM(OverTokens):
         True
     """
 
-    cell_class, states_of, parts = LSTMCell, lstm_states, 2
+    cell_class, _states_of, parts = LSTMCell, lstm_states, 2
 
     def forward(  # type: ignore[override]  # a state is a pair
         self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None

@@ -175,7 +175,7 @@ class OverTokens(Module):
     """What RNN, GRU and LSTM share: the cells that are applied to the tokens of a sequence, one after the other."""
 
     cell_class: Any
-    states_of: Any  # the states after each token, from x W + b, the initial state, and the weight and bias of the state
+    _states_of: Any  # the states after each token, from x W + b, the initial state, and the weight and bias of the state
     parts = 1  # the number of arrays of a state
 
     def __init__(
@@ -231,7 +231,7 @@ class OverTokens(Module):
     def _run(self, cell: Any, x: Tensor, starts: Sequence[Any], is_token: Array | None, reverse: bool) -> Any:
         """Return the states of one cell after each token, (batch, length, parts * hidden_dim)."""
         w, b = cell.state.weight, cell.state.bias
-        return self.states_of(cell.input(x), *starts, w, b, is_token=is_token, reverse=reverse)
+        return self._states_of(cell.input(x), *starts, w, b, is_token=is_token, reverse=reverse)
 
     def _starts(self, x: Tensor, initial: Sequence[TensorLike] | None) -> list[Tensor]:
         """Return the arrays of the states before the first token, zeros by default."""
@@ -296,7 +296,7 @@ class GRU(OverTokens):
     """
 
     cell_class = GRUCell
-    states_of = gru_states
+    _states_of = gru_states
 
 
 class RNN(OverTokens):

@@ -333,3 +333,15 @@ def test_a_page_is_built_without_a_warning(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "<msup>" in page and "<mfrac>" in page and '<script src="http' not in page
+
+
+def test_no_public_attribute_of_a_class_is_a_primitive() -> None:
+    """viewcode would take its links to minigrad.engine.primitive for links of the class's package."""
+    found = [
+        f"{path}.{name}"
+        for path, value in site_pages.public().items()
+        if isinstance(value, type)
+        for name in dir(value)
+        if not name.startswith("_") and isinstance(getattr(value, name, None), minigrad.Primitive)
+    ]
+    assert found == []
