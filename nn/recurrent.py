@@ -175,7 +175,7 @@ class OverTokens(Module):
     """What RNN, GRU and LSTM share: the cells that are applied to the tokens of a sequence, one after the other."""
 
     cell_class: Any
-    _states_of: Any  # the states after each token, from x W + b, the initial state, and the weight and bias of the state
+    _states_of: Any  # the states after each token, from x W + b, the initial state, and the state's weight and bias
     parts = 1  # the number of arrays of a state
 
     def __init__(
