@@ -27,7 +27,12 @@ class Interrupts:
             previous = signal.getsignal(signal.SIGINT)
             if callable(previous):
                 self._previous = previous
-                signal.signal(signal.SIGINT, self._handle)
+                try:
+                    signal.signal(signal.SIGINT, self._handle)
+                    return self
+                except BaseException:  # Ctrl-C in this moment: there is no __exit__ without the end of __enter__
+                    signal.signal(signal.SIGINT, previous)
+                    raise
         return self
 
     def __exit__(self, *exception: object) -> None:
