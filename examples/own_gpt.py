@@ -20,7 +20,7 @@ from __future__ import annotations
 if __name__ == "__main__":
     from common import prepare
 
-    prepare("nn", "models")
+    prepare("nn")
 
 import argparse
 import runpy
