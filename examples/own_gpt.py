@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 import argparse
 import runpy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,8 @@ class OwnGPT:
     def __init__(self, own: dict[str, Any], alphabet: str, window: int, rng: np.random.Generator) -> None:
         self.own, self.alphabet, self.window = own, alphabet, window
         self.places = own["positions"](window, WIDTH)
-        self.attention = self._with_own_rule(own["attention"], own["attention_backward"])
+        self.seen: list[Array] = []  # the attention weights of the last call: (heads of a layer, n, n) for each layer
+        self.attention = self._with_own_rule()
 
         def weights(*shape: int) -> nn.Parameter:
             return nn.Parameter(rng.normal(0, shape[0] ** -0.5, shape))
@@ -91,17 +92,18 @@ class OwnGPT:
     def parameters(self) -> list[nn.Parameter]:
         return [self.table, *(w for block in self.blocks for w in block.values()), self.last]
 
-    @staticmethod
-    def _with_own_rule(attention: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    def _with_own_rule(self) -> Any:
         """Return causal attention of (batch, heads, n, d) whose derivative is the learner's.
 
         The rule of 10.2 knows no mask. A row sees itself and the rows before it, so it is asked for each row by itself.
         """
+        attention, backward = self.own["attention"], self.own["attention_backward"]
         last: list[Any] = [None, None]  # the gradient that was asked for last, and the answers: one for q, k and v
 
         def forward(q: Array, k: Array, v: Array) -> Array:
-            rows = [attention(*one, causal=True)[0] for one in zip(*(x.reshape(-1, *x.shape[2:]) for x in (q, k, v)))]
-            return np.stack(rows).reshape(v.shape)
+            heads = [attention(*one, causal=True) for one in zip(*(x.reshape(-1, *x.shape[2:]) for x in (q, k, v)))]
+            self.seen.append(np.stack([weights for _, weights in heads]))
+            return np.stack([rows for rows, _ in heads]).reshape(v.shape)
 
         def answers(g: Array, q: Array, k: Array, v: Array) -> list[Array]:
             if last[0] is not g:
@@ -124,6 +126,7 @@ class OwnGPT:
     def __call__(self, ids: Any) -> Any:
         """Return the logits (batch, n, characters) of the character after each of ``ids`` (batch, n)."""
         split, merge = self.own["split_heads"], self.own["merge_heads"]
+        self.seen.clear()
         x = self.table[ids] + self.places[: ids.shape[1]]
         for block in self.blocks:
             h = normed(x)
@@ -160,19 +163,6 @@ class OwnGPT:
             x = x + np.maximum(normed(x) @ block["up"].data, 0) @ block["down"].data
         logits: Array = normed(x) @ self.last.data
         return logits
-
-    def attention_weights(self, ids: Any) -> list[list[Array]]:
-        """Return the weights of each head of each layer, for one name."""
-        found: list[list[Array]] = []
-        x = self.table.data[ids] + self.places[: len(ids)]
-        for block in self.blocks:
-            h = normed(x)
-            q, k, v = (self.own["split_heads"]((h @ block[name].data)[None], HEADS)[0] for name in "qkv")
-            heads = [self.own["attention"](q[i], k[i], v[i], causal=True) for i in range(HEADS)]
-            found.append([weights for _, weights in heads])
-            x = x + self.own["merge_heads"](np.stack([out for out, _ in heads])[None])[0] @ block["out"].data
-            x = x + np.maximum(normed(x) @ block["up"].data, 0) @ block["down"].data
-        return found
 
 
 def empty_cache() -> list[tuple[Array, Array]]:
@@ -222,12 +212,13 @@ def draw(model: OwnGPT, name: str, out: Path) -> None:
     ids, labels = framed([name], model.alphabet, len(name) + 1)
     with mg.trace():
         loss = model.loss(ids, labels)
+    weights_of_layers = list(model.seen)  # explain runs the attention again, to compare your rule with differences
     loss.backward()
     mg.explain(loss, out / "own_gpt.html", {"table": model.table, "last": model.last})
     tokens = ["·", *name]
     rows = [
         [Map(f"layer {layer + 1}, head {head + 1}", tokens, tokens, weights) for head, weights in enumerate(heads)]
-        for layer, heads in enumerate(model.attention_weights(ids[0]))
+        for layer, heads in enumerate(weights_of_layers)
     ]
     draw_maps(rows, out / "own_gpt_attention.png", looks_from="predicts what follows", looks_at="looks at")
 

@@ -57,9 +57,7 @@ class Optimizer:
         self.parameters, self.overrides = _in_groups(parameters)
         if not self.parameters:
             raise ArgumentError(f"{type(self).__name__} got no parameters")
-        if any(
-            self.overrides
-        ):  # without groups, the settings are those of files that were written before there were any
+        if any(self.overrides):  # a file without groups keeps the form that it had before there were any
             self.settings = (*self.settings, "overrides")
         self.lr = lr
         self.weight_decay = number("weight_decay", weight_decay)

@@ -22,7 +22,7 @@ from .source import ProgramSource, called
 SHUFFLES = ("permutation", "shuffle", "Batches", "choice")
 DRAWS = ("integers", "uniform", "normal", "random", "standard_normal")
 SHARES = 2  # looks that must agree
-REPEATS = 4  # turns of a loop of which the last alone may reach the loss
+TURNS = 4  # turns of a loop of which the last alone may reach the loss
 ALIKE = 0.6  # from this likeness on, one name may have been written for the other
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
 ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
@@ -133,7 +133,8 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
         and (type(_entry(node)) is Entry or "numpy" in place.text)
         and not _is_update(source, place.line)
     ]
-    for line, reader, _ in sorted(taken, key=lambda one: not one[2])[:1]:  # a line that leads to the reader comes first
+    if taken:
+        line, reader, _ = max(taken, key=lambda one: one[2])  # the first that leads to the reader, or else the first
         return line, f"line {line} takes the plain array of a value that depends on it", reader
     if not made:
         return None
@@ -221,7 +222,7 @@ def _forgotten(case: WatchedRun) -> list[DebugFinding]:
                 turns[note.source].append(entry in tape)
         for place, reaching in turns.items():
             source = case.source(place)
-            if source is None or len(reaching) < REPEATS or sum(reaching) != 1 or not reaching[-1]:
+            if source is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
             for call in source.calls("detach"):
                 if source.same_function(call.lineno, place.line):

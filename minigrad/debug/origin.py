@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,25 @@ def forward_origin(
 ) -> BadOrigin:
     """Return the first operation whose result is not finite. Results are computed again from what the tape has kept."""
     answers: dict[Any, Any] = {}
+    made = _first_made(step, entries, inputs, lines, answers, is_bad)
+    if made is not None:
+        return made
+    bad = next((e for e in entries if is_bad(answers.get(e))), None)
+    line = lines[entries.index(bad)] if bad is not None else lines[-1]
+    name = "" if bad is None else bad.primitive.name
+    what = "the loss is not finite" if bad is None else f"'{name}' already got a NaN or an infinity"
+    return BadOrigin(step, name, what, line, False)
+
+
+def _first_made(
+    step: int,
+    entries: Sequence[Entry],
+    inputs: Mapping[Any, Any],
+    lines: Sequence[SourceLine | None],
+    answers: dict[Any, Any],
+    bad: Callable[[Any], bool],
+) -> BadOrigin | None:
+    """Return the first operation with a bad result and no bad operand; ``answers`` gets the results that are known."""
     for entry, line in zip(entries, lines):
         operands = _operands(entry, answers, inputs)
         answer = _answer(entry, operands)
@@ -49,14 +68,16 @@ def forward_origin(
             continue
         answers[entry] = answer
         known = {name: value for name, value in operands.items() if value is not None}
-        if is_bad(answer) and not any(is_bad(value) for value in known.values()):
+        if bad(answer) and not any(bad(value) for value in known.values()):
             message = forward_message(entry, known, first_bad(answer)).replace("\n", " ")
             return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer))
-    bad = next((e for e in entries if is_bad(answers.get(e))), None)
-    line = lines[entries.index(bad)] if bad is not None else lines[-1]
-    name = "" if bad is None else bad.primitive.name
-    what = "the loss is not finite" if bad is None else f"'{name}' already got a NaN or an infinity"
-    return BadOrigin(step, name, what, line, False)
+    return None
+
+
+def _overflowed(value: Any) -> bool:
+    """Return whether a value holds a NaN or an infinity above zero. One below zero may be a mask."""
+    real = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
+    return real and bool((np.isposinf(value) | np.isnan(value)).any())
 
 
 def _operands(entry: Entry, answers: Mapping[Any, Any], inputs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -106,22 +127,6 @@ class _FirstBadRule:
                 return
 
 
-def _kept_arrays(entry: Entry) -> list[Any]:
-    return [value for value in entry.kept or () if isinstance(value, np.ndarray)]
-
-
-def _overflow(step: int, entries: Sequence[tuple[Entry, SourceLine | None]]) -> BadOrigin | None:
-    """Return the first operation that made an infinity above zero, or a NaN, which the loss has not shown."""
-    for entry, line in entries:
-        operands = _operands(entry, {}, {})
-        answer = _answer(entry, operands)
-        if answer is not None and (np.isposinf(answer) | np.isnan(answer)).any():
-            known = {name: value for name, value in operands.items() if value is not None}
-            message = forward_message(entry, known, first_bad(answer)).replace("\n", " ")
-            return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer))
-    return None
-
-
 @np.errstate(all="ignore")
 def backward_origin(
     step: int, entries: Sequence[Entry], kept: Sequence[Any], lines: Sequence[SourceLine | None]
@@ -134,10 +139,10 @@ def backward_origin(
     try:
         end = entries[-1]
         sweep({end: np.ones(end.shape, end.dtype)}, retain_graph=True)
-        if note.found is not None and any(is_bad(value) for value in _kept_arrays(note.found[0])):
-            led_here = set(wengert_list([note.found[0]]))
-            made = _overflow(step, [(e, line) for e, line in zip(entries, lines) if e in led_here])
-            if made is not None:
+        if note.found is not None and any(map(_overflowed, note.found[0].kept or ())):
+            of, led_here = dict(zip(entries, lines)), wengert_list([note.found[0]])
+            made = _first_made(step, led_here, {}, [of.get(entry) for entry in led_here], {}, _overflowed)
+            if made is not None:  # an earlier operation, whose result the loss has not shown
                 return made
     finally:
         for entry, value, before in zip(entries, now, notes):

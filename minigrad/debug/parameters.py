@@ -148,7 +148,7 @@ def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
                 continue
             name, of = name_of(case, first, twin)[0], name_of(case, first, node)[0]
             words = {w for path in (name, of) for w in re.findall(r"\w+", path)}
-            lines = [c.lineno for c in copies if _takes_array(source.text(c.lineno)) or words & set(_words(c))]
+            lines = [c.lineno for c in copies if _takes_array(source.text(c.lineno)) or words & set(_copied_names(c))]
             if lines:
                 what = f"{name} began equal to {of}, and after {last.step} steps they differ."
                 remedy = "use one tensor in both places if they are to be tied."
@@ -156,7 +156,7 @@ def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _words(call: Any) -> list[str]:
+def _copied_names(call: Any) -> list[str]:
     """Return the names whose copy a call makes."""
     return [getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(call)]
 

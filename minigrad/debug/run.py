@@ -10,7 +10,7 @@ import numpy as np
 from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
 from .finding import DebugFinding
 from .look import address, in_models
-from .source import ProgramSource, called, generator_line, number
+from .source import ProgramSource, called, floor_divisions, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain
@@ -33,14 +33,10 @@ def find_run(case: WatchedRun) -> list[DebugFinding]:
 
 def rate_line(source: ProgramSource) -> int:
     """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
-    for assign in source.find(
-        ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr"
-    ):  # optimizer.lr = rate(step)
-        own = source.functions(called(assign.value))
-        cuts = [
-            n.lineno for f in own for n in ast.walk(f) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv)
-        ]
-        return int(cuts[0] if cuts else assign.lineno)
+    by_hand = source.find(ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr")  # optimizer.lr = rate(step)
+    if by_hand:
+        cuts = [line for own in source.functions(called(by_hand[0].value)) for line in floor_divisions(own)]
+        return int(cuts[0] if cuts else by_hand[0].lineno)
     words = ("schedule", "lr", "learning_rate")
     for word in words:
         value = source.keyword(word)
@@ -130,17 +126,13 @@ def _metrics(case: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
     found = []
     for history in case.watcher.globals.values():
         epochs, losses = getattr(history, "metrics", None), getattr(history, "losses", None)
-        if (
-            isinstance(epochs, list)
-            and isinstance(losses, list)
-            and epochs
-            and all(isinstance(e, dict) for e in epochs)
-        ):
-            every = len(losses) // len(epochs)
-            for name in epochs[-1]:
-                if "loss" in name or "error" in name:
-                    series = [((i + 1) * every, float(e.get(name, np.nan))) for i, e in enumerate(epochs)]
-                    found.append((f"validation {name}", series))
+        if not (isinstance(epochs, list) and isinstance(losses, list) and epochs):
+            continue
+        every = len(losses) // len(epochs)
+        for name in epochs[-1] if all(isinstance(epoch, dict) for epoch in epochs) else ():
+            if "loss" in name or "error" in name:
+                series = [((i + 1) * every, float(epoch.get(name, np.nan))) for i, epoch in enumerate(epochs)]
+                found.append((f"validation {name}", series))
     return found
 
 
@@ -238,9 +230,11 @@ def _changed_data(case: WatchedRun) -> list[DebugFinding]:
 def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[int, int] | None:
     """Return the line that writes into a slice of an array, or into another name of it, and the line that made that."""
     for assign in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
-        viewed = (
-            assign.value.value if isinstance(assign.value, ast.Subscript) else assign.value if other_names else None
-        )
+        viewed = assign.value
+        if isinstance(viewed, ast.Subscript):
+            viewed = viewed.value
+        elif not other_names:
+            continue
         if not isinstance(viewed, ast.Name) or viewed.id != name:
             continue
         view = assign.targets[0].id
@@ -270,7 +264,7 @@ def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
             continue  # whole numbers in one dimension may be labels
         zero = float((value == 0).mean())
         for line, made in source.assignments(name) if zero >= MOSTLY and (value == np.floor(value)).all() else ():
-            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv) for n in ast.walk(made)):
+            if floor_divisions(made):
                 what = f"{zero:.0%} of the elements of '{name}' are 0: // in line {line} cut the fractions off."
                 return [DebugFinding("integers", 0, what, "divide with /.", [line]).at(source)]
     return []

@@ -114,6 +114,11 @@ def generator_line(source: ProgramSource) -> int:
     return int(made[0].lineno) if made else 0
 
 
+def floor_divisions(node: Any) -> list[int]:
+    """Return the lines of the divisions by ``//`` in a part of the program."""
+    return [n.lineno for n in ast.walk(node) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv)]
+
+
 def called(call: Any) -> str:
     """Return the name of the function that a call calls."""
     function = getattr(call, "func", None)

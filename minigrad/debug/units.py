@@ -16,7 +16,7 @@ DEAD = 0.9  # the share of units that are 0 for each row of the batch
 ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
 SATURATED = 0.6  # the share of elements at which an activation is flat, in each of the first looks
 FLAT = {"tanh": 0.04, "sigmoid": 0.01}  # the derivative below which an activation counts as flat; at most 1 and 0.25
-CERTAIN = 0.8  # the share of one-hot rows of a softmax, in each of the first looks
+ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first looks
 ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-5  # the ratio of the gradients at the two ends of a loop
@@ -78,7 +78,7 @@ def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]
         kind = "dead"
     else:
         early = shares[: max(1, min(4, len(shares)))]
-        limit = CERTAIN if operation == "softmax" else SATURATED
+        limit = ALL_ON_ONE if operation == "softmax" else SATURATED
         if min(early) < limit:
             return []
         share = min(early)

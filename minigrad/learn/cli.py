@@ -22,7 +22,7 @@ from .tasks import LANGUAGES, Task, find, say, tasks
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
 NOTE = "runs the packaged solution"
-# Of the table of `score --csv`.
+# The columns of the table that `score --csv` writes
 COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints", "note"]
 
 

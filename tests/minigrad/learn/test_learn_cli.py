@@ -242,7 +242,7 @@ def test_progress_from_before_attempts_were_counted_goes_on(begun: Said) -> None
     ("arguments", "words"),
     [
         (["mine", "mine", "--json"], "--json is the score of one folder, got 2 folders: --csv takes several"),
-        (["mine", "nobody", "--csv", "marks.csv"], "'nobody' holds no exercises"),
+        (["mine", "absent", "--csv", "marks.csv"], "'absent' holds no exercises"),
         (["mine", "--csv", "marks.txt"], "'marks.txt' must end in .csv"),
         (["mine", "--csv", "no/marks.csv"], "there is no folder 'no' to write 'marks.csv' into"),
     ],
