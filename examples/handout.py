@@ -125,6 +125,8 @@ def text(body: str) -> Iterator[str]:
     for block in re.split(r"\n\s*\n", body.strip("\n")):
         if block.startswith(("Example", "例")):
             first, *rest = _runs(block)
+            if rest and re.search(r"[A-Za-z]$", first[-1]):  # the sentence goes on below
+                first += rest.pop(0)
             indented = "".join(f"<span>{prose(line)}</span>" for lines in rest for line in lines)
             yield f'<p class="example">{prose(joined(first))}{indented}</p>'
             continue

@@ -131,3 +131,10 @@ def test_a_lesson_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def test_teachers_are_told(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert "examples/handout.py --lesson 2" in text and "--answers" in text
+
+
+def test_a_sentence_of_an_example_goes_on_in_its_line() -> None:
+    """Unless its first line ends, as in ``Example: w = 0.5:``; then the values stand below."""
+    (example,) = re.findall(r'<p class="example">(Example: normals.*?)</p>', handout.page(14, "en"))
+    assert "weights are 0.5 and -0.5. The second" in example and "<span>" not in example
+    assert "y = 0:<span>z = 0.5" in handout.page(1, "en")
