@@ -262,7 +262,7 @@ def _show(graph: Drawing, options: argparse.Namespace) -> int:
             return FINE
         return _written(small.render(path), options)
     if path.suffix == ".html":
-        return _written(graph.to_html(path, language=options.language), options)
+        return _written(graph.to_html(path), options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         written = graph.render(path)
@@ -316,7 +316,8 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument(
         "--out", type=file_to_write(".html"), default=Path("explain.html"), help="default: explain.html"
     )
-    _add_page_options(explain)
+    explain.add_argument("--language", choices=LANGUAGES, default="en", help="language of the page (default: en)")
+    _add_open(explain)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
     costs = command("profile", _profile, "show where time and memory go")
     costs.add_argument("--chrome-trace", type=file_to_write(".json"), metavar="FILE.json", help="for ui.perfetto.dev")
@@ -337,8 +338,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_page_options(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--language", choices=LANGUAGES, default="en", help="language of a page (default: en)")
+def _add_open(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--open", action="store_true", help="open the written file in the browser")
 
 
@@ -361,4 +361,4 @@ def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = No
     group.add_argument(
         "--no-views", dest="views", action="store_false", default=None, help="hide reshape, transpose ..."
     )
-    _add_page_options(group)
+    _add_open(group)

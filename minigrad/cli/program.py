@@ -20,8 +20,9 @@ from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
 from ..graph.record.storage import load_trace
 from ..graph.record.trace import trace
-from ..graph.watch.first_bad import FirstBad, Stopped
 from ..graph.watch.provenance import find_nan
+from ..guards.nonfinite import Stopped
+from .first_bad import FirstBad
 
 
 @dataclass

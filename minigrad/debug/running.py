@@ -8,7 +8,7 @@ from types import TracebackType
 
 import numpy as np
 
-from ..graph.watch.first_bad import Stopped
+from ..guards.nonfinite import Stopped
 from .arriving import find_recurrent
 from .axes import find_axes
 from .case import WatchedRun

@@ -20,7 +20,7 @@ from ..engine.observers import active, attach, sweeps_under_way, under_way
 from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
-from ..graph.watch.first_bad import Stopped
+from ..guards.nonfinite import Stopped
 from ..rules.dropout import dropout
 from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
 from .origin import BadOrigin, backward_origin, forward_origin

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from .draw.cells import MOST_NODES
 from .draw.depict import depict
 from .draw.diff import diff
 from .draw.dot import write_dot
-from .draw.graphviz import lay_out, scrolling
+from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simplified
 from .draw.text import write_text
-from .pages.viewer import write_page
+from .pages.html import drawing_page
 from .record.capture import capture
 from .record.derivatives import check_derivatives
 from .record.model import Graph
@@ -95,16 +94,16 @@ class Drawing(Graph):
         """
         return self._lay_out("svg").decode()
 
-    def to_html(self, path: str | Path, *, language: str = "en") -> Path:
-        """Write an HTML page with the drawing. A click on a node shows what the trace has recorded about it.
+    def to_html(self, path: str | Path) -> Path:
+        """Write an HTML page with the drawing. A tooltip describes each node; :func:`explain` shows all its numbers.
 
         The page is one file and needs no network. If the drawing is too large for a layout, the page shows the DOT text.
-
-        Raises:
-            ArgumentError: ``language`` is not "en" or "ja".
         """
-        drawn = self.drawn()
-        return write_page(drawn, drawn.picture(), Path(path), language)
+        title = self.nodes[self.ends[0][0]].label
+        try:
+            return drawing_page(path, title, self.to_svg())
+        except GraphError as error:
+            return drawing_page(path, title, undrawn(error, self.to_dot()))
 
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .html, .dot, .gv or .txt.
@@ -148,7 +147,7 @@ class Drawing(Graph):
         try:
             return scrolling(self.to_svg())
         except GraphError as error:
-            return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"
+            return undrawn(error, self.to_dot())
 
 
 def draw_dot(

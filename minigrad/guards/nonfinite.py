@@ -21,6 +21,10 @@ ARITHMETIC = {
 }  # operations without poles
 
 
+class Stopped(BaseException):
+    """Stops a program that has used numbers that are not finite. ``except Exception`` does not catch it."""
+
+
 def arrays(value: Any) -> list[Any]:
     """Return the floating arrays of an operand or a result, which is one array, a tuple or a dict."""
     values = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else [value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,7 +14,7 @@ from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
 from .lanes import KIND as LANE
 from .layered import cut
-from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, in_words, legend, mode, not_finite, titles
+from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
 LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
@@ -70,8 +71,7 @@ def depict(
     whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
     depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
     rows = legend(graph, depiction.color, depiction.heat) if explained else []
-    in_text = [[(in_words(text), fill) for text, fill in row] for row in rows]
-    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), depiction.color, in_text)
+    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), rows)
 
 
 class _Depiction:
@@ -293,7 +293,8 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
 
 def _tooltip(node: Node) -> str:
     call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
-    return plain(" ".join(filter(None, [node.kind, node.name if node.boxed else node.label, call])))
+    line = node.source and f"at {os.path.basename(node.source.file)}:{node.source.line}: {node.source.text}"
+    return plain(" ".join(filter(None, [node.kind, node.name if node.boxed else node.label, call, line])))
 
 
 def _within(module: ModuleBox | None, path: str) -> str:

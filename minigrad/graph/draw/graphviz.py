@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
@@ -76,3 +77,8 @@ def scrolling(svg: str) -> str:
     (width,) = re.findall(r"max-width: ([\d.]+)pt", svg)
     svg = svg[svg.index("<svg") :].replace("max-width:", f"min-width: {SMALLEST * float(width):.0f}pt; max-width:", 1)
     return f'<div style="overflow-x: auto; background: #fff">{svg}</div>'
+
+
+def undrawn(error: GraphError, dot: str) -> str:
+    """Return HTML that says why there is no drawing, and shows the DOT text."""
+    return f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"

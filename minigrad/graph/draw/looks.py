@@ -25,18 +25,7 @@ CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
 # The colour of a line, and of a fill
 VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
-WORDS = {
-    "grad": "norm of the gradient",
-    "time": "time, forward and backward",
-    "memory": "bytes kept for backward",
-    "below": "below {}",
-    "between": "{} to {}",
-    "from": "{} or more",
-    "operationsAre": "operations",
-    **{change: f"{sign} {change}" for change, (_, _, sign) in CHANGES.items()},
-    "unclear": "unclear: differences cannot tell",
-    "tainted": "reached by the first NaN or infinity",
-}
+MEANINGS = {"grad": "norm of the gradient", "time": "time, forward and backward", "memory": "bytes kept for backward"}
 
 
 @dataclass
@@ -184,23 +173,18 @@ def not_finite(value: Any) -> str:
     return f"has {' and '.join(words)}" if words else ""
 
 
-def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[list[str], str | None]]]:
-    """Return rows of texts with their background colours (or None). A text is a key in ``WORDS`` and its values."""
-    rows: list[list[tuple[list[str], str | None]]] = []
+def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
+    """Return rows of texts with their background colours (or None)."""
+    rows: list[list[tuple[str, str | None]]] = []
     if shown is not None:
         texts = shown.texts
-        between = [["between", low, high] for low, high in pairwise(texts)]
-        bins = [["below", texts[0]], *between, ["from", texts[-1]]]
-        rows.append([([color], None), *zip(bins, RAMP)])
+        bins = [f"below {texts[0]}", *(f"{low} to {high}" for low, high in pairwise(texts)), f"{texts[-1]} or more"]
+        rows.append([(MEANINGS[color], None), *zip(bins, RAMP)])
     if color == "check":
-        rows.append([(["derivative"], None), *(([word], fill) for word, (_, fill) in VERDICTS.items())])
+        words = {"unclear": "unclear: differences cannot tell"}
+        rows.append([("derivative", None), *((words.get(word, word), fill) for word, (_, fill) in VERDICTS.items())])
     if color == "change":
-        rows.append([(["operationsAre"], None), *(([word], fill) for word, (fill, _, _) in CHANGES.items())])
+        rows.append([("operations", None), *((f"{sign} {word}", fill) for word, (fill, _, sign) in CHANGES.items())])
     if any(node.tainted for node in graph.nodes):
-        rows.append([(["tainted"], TAINTED)])
+        rows.append([("reached by the first NaN or infinity", TAINTED)])
     return rows
-
-
-def in_words(text: list[str]) -> str:
-    """Return a text of the legend for a drawing. Pages have their own words."""
-    return WORDS.get(text[0], text[0]).format(*text[1:])

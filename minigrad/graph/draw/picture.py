@@ -120,14 +120,12 @@ class Picture:
     Attributes:
         look: attributes of the whole picture, such as ``rankdir``.
         frames: the frames. The first one is the whole picture. Inner frames follow the frame around them directly.
-        color: the meaning of the colours, as in ``draw_dot``.
         legend: the explanation of the colours.
     """
 
     look: Look = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=lambda: [Frame()])
     lines: list[Line] = field(default_factory=list)
-    color: str = "grad"
     legend: Legend = field(default_factory=list)
 
     @property

@@ -35,7 +35,6 @@ def save_page(
     *,
     title: str = "",
     scripts: Sequence[str] = (),
-    drawing: str = "",
     more: Sequence[str] = (),
 ) -> Page:
     """Write the page from the files ``name`` in ``assets/``, with the header of all pages, and return its path.
@@ -44,20 +43,31 @@ def save_page(
         data: the data for the script. The words of all languages and ``language`` are added to it.
         title: the title of the page until the script sets one; by default its word "title".
         scripts: other scripts that the page's script needs.
-        drawing: HTML that replaces DRAWING in the body.
         more: the names of more files of words and styles.
     """
     words: dict[str, dict[str, str]] = {each: {} for each in LANGUAGES}
     for each in [name, *more]:
         for spoken, found in json.loads(asset(f"{each}_words.json")).items():
             words[spoken] |= found
-    body = asset(f"{name}.html").replace("HEADER\n", asset("header.html")).replace("DRAWING", drawing)
+    body = asset(f"{name}.html").replace("HEADER\n", asset("header.html"))
     script = "\n".join(asset(f"{each}.js") for each in ["words", "elements", *scripts, name])
     style = "".join(asset(f"{each}.css") for each in ["views", name, *more])
     data = data | {"language": language, "words": words}
     text = page(title or words[language]["title"], body, script, data, style, language=language)
     saved = Page(path)
     saved.write_text(text, encoding="utf-8")
+    return saved
+
+
+def drawing_page(path: str | os.PathLike[str], title: str, drawing: str) -> Page:
+    """Write a page without a script, from a drawing as SVG, or from HTML in place of one."""
+    style = asset("views.css") + "body { padding: .8rem }\nsvg { filter: var(--drawn); display: block; width: 100% }\n"
+    if drawing.startswith("<svg"):
+        (width,) = re.findall(r"max-width: ([\d.]+)pt", drawing)
+        style += f"svg {{ max-width: {width}pt; min-width: {float(width) / 2:.0f}pt }}"  # narrower, it scrolls
+        drawing = inline(drawing)
+    saved = Page(path)
+    saved.write_text(page(title, drawing, "", None, style), encoding="utf-8")
     return saved
 
 

@@ -50,8 +50,13 @@ def small_graph() -> Drawing:
     return draw_dot(loss, {"layer.weight": weight, "layer.bias": bias})
 
 
+def without_lines(dot: str) -> str:
+    """Return DOT text without the lines of the program in its tooltips."""
+    return re.sub(r' at test_\w+\.py:\d+: [^"]*"', '"', dot)
+
+
 def test_the_whole_text_of_a_small_graph() -> None:
-    assert small_graph().to_dot() == (GOLDEN / "small.dot").read_text(encoding="utf-8")
+    assert without_lines(small_graph().to_dot()) == (GOLDEN / "small.dot").read_text(encoding="utf-8")
 
 
 # --- labels ---

@@ -15,7 +15,7 @@ import pytest
 import minigrad as mg
 from minigrad.cli.main import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LESSON = """\
 import numpy as np
 import minigrad as mg

@@ -8,17 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...engine import observers
-from ...engine.observers import active, sweeps_under_way
-from ...engine.tape import Entry, Leaf, Output, fit
-from ...engine.tensor import Tensor, make_tensor
-from ...errors import GraphError
-from ...guards.nonfinite import is_bad
-from ..record.trace import note_of, trace
-
-
-class Stopped(BaseException):
-    """Stops a program that has used numbers that are not finite. ``except Exception`` does not catch it."""
+from ..engine import observers
+from ..engine.observers import active, sweeps_under_way
+from ..engine.tape import Entry, Leaf, Output, fit
+from ..engine.tensor import Tensor, make_tensor
+from ..errors import GraphError
+from ..graph.record.trace import note_of, trace
+from ..guards.nonfinite import Stopped, is_bad
 
 
 class FirstBad(trace):

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor
-from minigrad.graph.watch.first_bad import FirstBad
+from minigrad.cli.first_bad import FirstBad
 from minigrad.graph.watch.provenance import find_nan
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
