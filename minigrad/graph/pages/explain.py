@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._source import program_variable
 from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
@@ -66,7 +67,8 @@ def explain(
         show: how the page draws some values, by their names there. ``{"x": "image"}`` draws the last two axes in grey,
             ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
             of texts, beside the rows and columns (a pair of lists if they differ). For the attention primitive these are its
-            weights. Any other array is a map: orange above zero, blue below.
+            weights. If the caller has a variable ``tokens``, attention weights and softmaxes of its length have these tokens
+            without ``show``. Any other array is a map: orange above zero, blue below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
@@ -92,7 +94,7 @@ def explain(
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     failed = isinstance(tensor, BaseException)
     graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
-    data = page_data(graph, False if failed else check, show)
+    data = page_data(graph, False if failed else check, show, program_variable("tokens"))
     data["lesson"], data["step"] = validated(lesson, data), step
     data["written"] = None if failed else written(graph, data["steps"])
     title = f"{data['title']}: step by step"

@@ -25,8 +25,8 @@ Data = dict[str, Any]
 
 
 @collector_at_rest()
-def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data:
-    """Return all data of the page. ``check`` and ``show`` have the same meaning as in ``explain``.
+def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens: Any = None) -> Data:
+    """Return all data of the page. ``tokens`` is what the program calls so; see ``explain`` for the others.
 
     A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
@@ -37,7 +37,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     files, spans = program(graph)
     drawn, home = scenes(graph, labels)
     into = graph.edges_into()
-    views = shown(show, graph, labels)
+    views = shown(show, graph, labels, tokens)
     nodes = [_node(node, into.get(node.id, ()), tensors, views.get(node.id)) for node in graph.nodes]
     for node, about in zip(graph.nodes, nodes):
         about |= {"name": labels[node.id], "span": spans[node.id], "scene": home[node.id]}

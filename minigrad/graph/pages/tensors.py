@@ -158,8 +158,10 @@ def _smallest(counts: Any) -> Any:
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
-def shown(show: Any, graph: Graph, labels: Sequence[str]) -> dict[int, Data]:
+def shown(show: Any, graph: Graph, labels: Sequence[str], tokens: Any = None) -> dict[int, Data]:
     """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
+
+    If ``tokens`` are texts, attention weights and softmaxes with as many rows and columns have these tokens.
 
     Raises:
         ArgumentError: ``show`` is no dict, names no value of the page, or does not fit the value.
@@ -175,6 +177,11 @@ def shown(show: Any, graph: Graph, labels: Sequence[str]) -> dict[int, Data]:
         for node in nodes:
             weights = attention_of(node, into.get(node.id, ()))
             found[node.id] = _view(name, how, np.shape(node.value if weights is None else weights))
+    if isinstance(tokens, (str, list, tuple)) and all(isinstance(token, str) for token in tokens):
+        for node in graph.nodes:
+            weights = attention_of(node, into.get(node.id, ())) if node.operation == "attention" else node.value
+            if node.operation in ("attention", "softmax") and np.shape(weights)[-2:] == (len(tokens),) * 2:
+                found.setdefault(node.id, {"tokens": [list(tokens)] * 2})
     return found
 
 
