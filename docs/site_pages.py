@@ -139,7 +139,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "other-networks": (
         "Other networks",
         "models",
-        "TwoLayerTransformer TwoLayerConfig RNNEncoderDecoder RNNEncoderDecoderConfig SkipGram Bigram SkipGramConfig",
+        "Model TwoLayerTransformer TwoLayerConfig RNNEncoderDecoder RNNEncoderDecoderConfig SkipGram Bigram SkipGramConfig",
     ),
 }
 WHAT = {

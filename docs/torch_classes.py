@@ -88,8 +88,8 @@ OTHERWISE = {
     "a `Linear` whose weight is that of an `Embedding`": "nn.TiedOutput",
     "nothing: they have no weights": "nn.RotaryPositions nn.PositionalEncoding nn.MessagePassing nn.SimplifiedAttention "
     "nn.DotScore nn.CosineScore nn.LocalAttention nn.GlobalAttention nn.DotProductAttention",
-    "a module of your own with the same attributes": "nn.Module nn.Residual models.GPT models.Bigram models.SkipGram "
-    "models.TwoLayerTransformer models.Transformer models.TransformerClassifier models.RNNEncoderDecoder "
+    "a module of your own with the same attributes": "nn.Module nn.Residual models.Model models.GPT models.Bigram "
+    "models.SkipGram models.TwoLayerTransformer models.Transformer models.TransformerClassifier models.RNNEncoderDecoder "
     "models.VisionTransformer",
     "the weights of a pretrained BERT, with `models.BertEncoder.from_safetensors`": "models.BertEncoder",
 }

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from . import _neighbours  # noqa: F401 - imported first: it raises if `nn` is not minigrad's
+from ._model import Model
 from .bert import BertConfig, BertEncoder
 from .gpt import GPT, GPTConfig
 from .rnn_encoder_decoder import RNNEncoderDecoder, RNNEncoderDecoderConfig
@@ -16,6 +17,7 @@ from .wordpiece import WordPiece
 __minigrad__ = True  # distinguishes this package from a user's own `models`: minigrad.errors.check_ours
 
 __all__ = [
+    "Model",
     "GPT",
     "GPTConfig",
     "BertConfig",

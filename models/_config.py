@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 from minigrad import ArgumentError
@@ -10,10 +10,18 @@ from minigrad import ArgumentError
 
 @dataclass(frozen=True)
 class Config:
-    """The sizes of a model, which can be converted to a dictionary (for JSON) and back."""
+    """The sizes of a model, which can be converted to a dictionary (for JSON) and back.
+
+    Attributes:
+        notes: JSON values that a program needs beside the network, such as its vocabulary. The network does not use them, and
+            every file that holds the config holds them.
+    """
+
+    notes: dict[str, Any] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        values = asdict(self)
+        return values if self.notes else {name: value for name, value in values.items() if name != "notes"}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -22,6 +22,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config
 from ._layers import stack
+from ._model import Model
 from .wordpiece import WordPiece
 
 Array = np.ndarray[Any, Any]
@@ -88,7 +89,7 @@ class BertConfig(Config):
         return cls(**sizes, activation=_ACTIVATIONS[kind[2]])
 
 
-class BertEncoder(nn.Module):
+class BertEncoder(Model):
     """The encoder of BERT: token, position and token type embeddings, LayerNorm, then post-norm encoder layers.
 
     Source: Devlin et al. 2019, arXiv:1810.04805. The layers are those of Vaswani et al. 2017, arXiv:1706.03762, with GELU.
@@ -123,6 +124,8 @@ class BertEncoder(nn.Module):
         >>> y.shape, (y[0] @ y[1]).numpy().round(4).item()  # ids at padding positions have no effect
         ((2, 16), 1.0)
     """
+
+    config_class = BertConfig
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

@@ -18,6 +18,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config
 from ._layers import stack
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class GPTConfig(Config):
             )
 
 
-class GPT(nn.Module):
+class GPT(Model):
     """A causal language model: embeddings, pre-norm Transformer layers, and logits of the next token.
 
     ::
@@ -119,6 +120,8 @@ class GPT(nn.Module):
         >>> np.stack(tokens, axis=1).shape  # five tokens for each of the two prompts
         (2, 5)
     """
+
+    config_class = GPTConfig
 
     def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

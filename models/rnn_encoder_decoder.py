@@ -15,6 +15,7 @@ from nn._checks import beside, id_matrix
 from nn.masks import as_key_mask
 
 from ._config import Config, check_target_ids
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Source(NamedTuple):
     mask: Any  # (batch, source) or None
 
 
-class RNNEncoderDecoder(nn.Module):
+class RNNEncoderDecoder(Model):
     """The translator of Bahdanau, Cho and Bengio 2014, arXiv:1409.0473, which introduced attention. ::
 
         h_j = [GRU from the left, GRU from the right](E source)_j          a state for each token of the source
@@ -88,6 +89,8 @@ class RNNEncoderDecoder(nn.Module):
         >>> model(source, target).shape, model.attention_weights(source, target).shape
         ((1, 3, 8), (1, 3, 4))
     """
+
+    config_class = RNNEncoderDecoderConfig
 
     def __init__(
         self, config: RNNEncoderDecoderConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32

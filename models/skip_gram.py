@@ -14,6 +14,7 @@ from minigrad.internal import TensorLike, to_host
 from nn._checks import check_positive
 
 from ._config import Config
+from ._model import Model
 
 Array = np.ndarray[Any, Any]
 
@@ -40,12 +41,14 @@ class SkipGramConfig(Config):
     window: int = 2
 
 
-class WordPairs(nn.Module):
+class WordPairs(Model):
     """The base class of SkipGram and Bigram: ``p(o | c) = softmax(v_c U)_o`` for an input word c and a predicted word o.
 
     Each word has two vectors: as an input word the vector v, a row of ``vectors.weight``, and as a predicted word the vector
     u, a column of ``output.weight``. U starts at zero, so all words are equally likely in an untrained model.
     """
+
+    config_class = SkipGramConfig
 
     def __init__(self, config: SkipGramConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

@@ -20,6 +20,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config, check_target_ids
 from ._layers import stack
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def shifted_right(target: TensorLike, start: int) -> Any:
     return np.concatenate([np.full_like(target[:, :1], start), target[:, :-1]], axis=1)
 
 
-class Transformer(nn.Module):
+class Transformer(Model):
     """The encoder-decoder of Vaswani et al. 2017, "Attention Is All You Need", arXiv:1706.03762.
 
     ::
@@ -114,6 +115,8 @@ class Transformer(nn.Module):
         >>> logits.shape, (logits[0, :4].argmax(axis=-1) == found.ids).all().item()
         ((1, 5, 10), True)
     """
+
+    config_class = TransformerConfig
 
     def __init__(self, config: TransformerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

@@ -17,6 +17,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config
 from ._layers import stack
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class ClassifierConfig(Config):
         check_positive(num_layers=self.num_layers)
 
 
-class TransformerClassifier(nn.Module):
+class TransformerClassifier(Model):
     """A text classifier: an embedding with positions, encoder layers, the mean over all tokens except padding, and an Affine.
 
     The encoder is that of Vaswani et al. 2017 (arXiv:1706.03762, section 3.1), pre-norm by default.
@@ -75,6 +76,8 @@ class TransformerClassifier(nn.Module):
         >>> y.shape, np.allclose(y.numpy(), model([[4, 5]]).numpy(), atol=1e-5)  # padding changes nothing
         ((1, 3), True)
     """
+
+    config_class = ClassifierConfig
 
     def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

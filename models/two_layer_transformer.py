@@ -14,6 +14,7 @@ from minigrad.internal import TensorLike
 from nn._checks import beside
 
 from ._config import Config
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class TwoLayerConfig(Config):
     std: float = 0.01
 
 
-class TwoLayerTransformer(nn.Module):
+class TwoLayerTransformer(Model):
     """A network of two simplified attention layers with an Affine each, a softmax between them, and a sum over the tokens::
 
         h = softmax(attention(x) W_1 + b_1)                        (batch, length, hidden_size)
@@ -65,6 +66,8 @@ class TwoLayerTransformer(nn.Module):
         >>> round(model.loss(x, np.eye(3)[:2]).item(), 1)  # untrained: log 3
         1.1
     """
+
+    config_class = TwoLayerConfig
 
     def __init__(self, config: TwoLayerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config

@@ -16,6 +16,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config
 from ._layers import stack
+from ._model import Model
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def image_patches(images: TensorLike, patch_size: int) -> Any:
     return grid.reshape(batch, rows * columns, patch_size * patch_size * channels)
 
 
-class VisionTransformer(nn.Module):
+class VisionTransformer(Model):
     """An image classifier that applies pre-norm encoder layers to image patches and a class token.
 
     ::
@@ -122,6 +123,8 @@ class VisionTransformer(nn.Module):
         >>> model(images).shape, model.attention_weights(images)[0].shape  # 1 class token and 4 patches
         ((2, 10), (2, 4, 5, 5))
     """
+
+    config_class = VisionTransformerConfig
 
     def __init__(
         self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32

@@ -21,6 +21,7 @@ NEEDED = {
     "minigrad.compiled_kernels": "numba",
     "minigrad.load_trace": "safetensors",
     "minigrad.save_trace": "safetensors",
+    "models.Model": "safetensors",
     "nn.load_weights": "safetensors",
     "nn.parallel": "mpi4py",
 }
