@@ -139,7 +139,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "other-networks": (
         "Other networks",
         "models",
-        "Model TwoLayerTransformer TwoLayerConfig RNNEncoderDecoder RNNEncoderDecoderConfig SkipGram Bigram SkipGramConfig",
+        "Model Config TwoLayerTransformer TwoLayerConfig RNNEncoderDecoder RNNEncoderDecoderConfig SkipGram Bigram "
+        "SkipGramConfig",
     ),
 }
 WHAT = {

@@ -2,7 +2,7 @@
 
 Both kinds of data have `alphabet` (the character of each id), `window` (the most characters a model has to see),
 `batches` (for `nn.fit`), `held_out` (what it is tested on: ids and labels), `contexts` (both parts as an n-gram model reads
-them), `prompt` (ids to begin with) and `shown` (a piece to draw).
+them) and `shown` (a piece to draw).
 """
 
 from __future__ import annotations
@@ -52,19 +52,9 @@ class Names:
         """What an n-gram model learns from and is tested on, (characters, LONGEST_CONTEXT + 1): the last column follows."""
         return self._contexts(self.train), self._contexts(self.test)
 
-    def prompt(self, text: str) -> Ids:
-        """The ids that the model sees first, (length,).
-
-        Raises:
-            ValueError: no name is so long, or has such characters.
-        """
-        if len(text) >= self.window:
-            raise ValueError(f"the longest name has {self.window - 1} letters, and --prompt {text!r} has {len(text)}")
-        return np.array([END, *encode(text.lower(), self.alphabet)])
-
     def shown(self) -> Ids:
         """What to draw the attention for: a long held-out name, (length,)."""
-        return self.prompt(max(self.test[:50], key=len))
+        return np.array([END, *encode(max(self.test[:50], key=len), self.alphabet)])
 
     def _framed(self, names: list[str]) -> tuple[Ids, Ids]:
         """What the model sees, (names, window), and what comes next: the letters, the end, then nothing that counts."""
@@ -113,9 +103,6 @@ class Text:
         """As of Names. The first held-out characters are seen with the end of the others before them."""
         bridge = np.concatenate([self.train[-LONGEST_CONTEXT:], self.test])
         return sliding(self.train, LONGEST_CONTEXT + 1), sliding(bridge, LONGEST_CONTEXT + 1)
-
-    def prompt(self, text: str) -> Ids:
-        return encode(text or "\n", self.alphabet)
 
     def shown(self) -> Ids:
         return self.test[: min(16, self.window)]

@@ -1,14 +1,15 @@
 """Read handwritten digits with a Vision Transformer, and draw where it looks.
 
     python examples/digits_vit.py
+    python examples/digits_vit.py --predict seven.png       # a grey picture of 8 x 8 pixels, light on dark
 
 The data are scikit-learn's digits: 1,797 grey images of 8 x 8 pixels. A fifth, with as many of each digit, is the test; the
 split depends on --seed alone. An image is a sequence of 16 patches of 2 x 2 pixels and a class token. In training each image
 is moved by a random part of a pixel, in each epoch by another: 1,437 images are few for a network that knows nothing of
 neighbourhood.
 
-Written to `out/`: digits_vit.safetensors (the checkpoint), digits_vit_loss.png and digits_vit_attention.png (what
-the class token looks at, over the image).
+Written to `out/`: digits_vit.safetensors (the whole model, which --predict needs), digits_vit_loss.png and
+digits_vit_attention.png (what the class token looks at, over the image).
 """
 
 from __future__ import annotations
@@ -40,12 +41,16 @@ Images = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Digits:
-    """Images (n, 8, 8), with mean 0 and deviation 1 over the training part, and labels (n,)."""
+    """Images (n, 8, 8), with mean 0 and deviation 1 over the training part, and labels (n,).
+
+    `scale` has the mean and the deviation of the pixels, 0 to 16, which a model needs beside its weights.
+    """
 
     train: Images
     train_labels: NDArray[np.int64]
     test: Images
     test_labels: NDArray[np.int64]
+    scale: dict[str, float]
 
     @classmethod
     def load(cls, seed: int, count: int | None = None) -> Digits:
@@ -60,9 +65,14 @@ class Digits:
         train, test, train_labels, test_labels = selection.train_test_split(
             images.reshape(-1, 8, 8), labels, test_size=0.2, stratify=labels, random_state=seed
         )
-        mean, deviation = train.mean(), train.std()
-        train, test = (((part - mean) / deviation).astype(np.float32) for part in (train, test))
-        return cls(train[:count], train_labels[:count], test, test_labels)
+        scale = {"mean": float(train.mean()), "deviation": float(train.std())}
+        train, test = (scaled(part, **scale) for part in (train, test))
+        return cls(train[:count], train_labels[:count], test, test_labels, scale)
+
+
+def scaled(pixels: Any, mean: float, deviation: float) -> Images:
+    images: Images = ((pixels - mean) / deviation).astype(np.float32)
+    return images
 
 
 class MovedBatches:
@@ -124,6 +134,24 @@ def predictions(model: VisionTransformer, images: Images) -> NDArray[np.int64]:
     with no_grad():
         answers: NDArray[np.int64] = model(beside(model, images)).numpy().argmax(axis=-1)
     return answers
+
+
+def picture(path: Path, scale: dict[str, float]) -> Images:
+    """A picture file as an image of the data: (1, 8, 8).
+
+    Raises:
+        ValueError: it is no picture of 8 x 8 pixels.
+    """
+    try:
+        pixels = pyplot().imread(path)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ValueError(f"--predict '{path}' is no picture that can be read: {error}") from error
+    pixels = pixels if pixels.ndim == 2 else pixels[:, :, :3].mean(axis=-1)
+    if pixels.shape != (8, 8):
+        raise ValueError(
+            f"--predict needs a picture of 8 x 8 pixels, and '{path}' has {pixels.shape[1]} x {len(pixels)}"
+        )
+    return scaled(16.0 * pixels[None] / (255 if pixels.dtype.kind == "u" else 1), **scale)
 
 
 def accuracy(answers: Any, labels: Any) -> float:
@@ -189,8 +217,14 @@ def class_attention(model: VisionTransformer, images: Images) -> NDArray[np.floa
     return weights[:, :, 0, 1:].mean(axis=1).reshape(-1, side, side)
 
 
+def predicting(parser: argparse.ArgumentParser, name: str) -> None:
+    parser.add_argument("--predict", type=Path, metavar="PICTURE", help="only read this picture, with --checkpoint")
+    parser.add_argument("--checkpoint", type=Path, help=f"for --predict (default: {name}.safetensors in --out)")
+
+
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argument_parser(__doc__, quick="2 epochs on 320 images", baselines="the simpler methods")
+    predicting(parser, "digits_vit")
     parser.add_argument("--epochs", type=at_least(1), default=60, help="passes over the images (default: 60)")
     parser.add_argument("--patch", type=int, choices=(1, 2, 4), default=2, help="its height and width (default: 2)")
     parser.add_argument("--d-model", type=at_least(1), default=48, help="width, a multiple of --heads (default: 48)")
@@ -208,8 +242,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     return args
 
 
-def main(arguments: list[str] | None = None) -> nn.History:
+def main(arguments: list[str] | None = None) -> nn.History | None:
     args = parse_arguments(arguments)
+    if args.predict:
+        model = VisionTransformer.load(args.checkpoint or args.out / "digits_vit.safetensors")
+        print(predictions(model, picture(args.predict, model.config.notes)).item())
+        return None
     out = make_folder(args.out)
     data = Digits.load(args.seed, 320 if args.quick else None)
     config = VisionTransformerConfig(
@@ -220,6 +258,7 @@ def main(arguments: list[str] | None = None) -> nn.History:
         num_heads=args.heads,
         num_layers=args.layers,
         dropout=args.dropout,
+        notes=data.scale,
     )
     model = VisionTransformer(config, rng=np.random.default_rng(args.seed)).to(args.device)
     print(f"{len(data.train):,} training and {len(data.test)} test images; {model.num_parameters:,} parameters")

@@ -1,14 +1,14 @@
 """Invent names with a GPT, or write in the manner of a text file of yours, character by character.
 
     python examples/names_gpt.py
-    python examples/names_gpt.py --prompt ma --temperature 0.8 --top-p 0.9
+    python examples/names_gpt.py --checkpoint out/names_gpt.safetensors --prompt ma --temperature 0.8 --top-p 0.9
     python examples/names_gpt.py --text shakespeare.txt --window 128 --layers 4 --d-model 128
 
 The names are the first names of Faker's English locale; a tenth of them is held out, and no name is on both sides. Nats per
 character are the mean of -log P over all letters of the held-out names AND the end of each name, which is a character that
 has to be predicted too: a name of 6 letters counts 7. The n-gram models beside the GPT are measured on the same characters.
 
-Written to `out/`: names_gpt.safetensors (the checkpoint: --resume goes on from it, --checkpoint only writes with it),
+Written to `out/`: names_gpt.safetensors (the whole model: --resume goes on from it, --checkpoint only writes with it),
 names_gpt_loss.png and names_gpt_attention.png (what each head looks at); with --text, text_gpt.* likewise.
 """
 
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import nn
-from character_data import END, IGNORED, Names, Text, decode, ngram_losses
+from character_data import END, IGNORED, Names, Text, decode, encode, ngram_losses
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
 from minigrad import Tensor, attention_maps, no_grad
 from minigrad.graph.pages.attention_maps import draw_maps
@@ -78,26 +78,41 @@ def baselines(data: Names | Text) -> list[tuple[str, float | str]]:
 # Writing
 
 
-def write_names(model: GPT, data: Names, args: argparse.Namespace) -> None:
-    """Print names, and how many of them are copies."""
-    prompts = np.tile(data.prompt(args.prompt), (200, 1))
-    letters = data.window - prompts.shape[1] + 1
+def prompt(config: GPTConfig, text: str) -> Any:
+    """The ids that the model sees first, (length,): of a name, its letters behind the end of the name before.
+
+    Raises:
+        ValueError: no name is so long, or the model does not know a character.
+    """
+    if config.notes.get("of") != "names":
+        return encode(text or "\n", config.characters)
+    if len(text) >= config.window:
+        raise ValueError(f"the longest name has {config.window - 1} letters, and --prompt {text!r} has {len(text)}")
+    return np.array([END, *encode(text.lower(), config.characters)])
+
+
+def write_names(model: GPT, data: Names | None, args: argparse.Namespace) -> None:
+    """Print names, and where the data are there, how many of them are copies."""
+    prompts = np.tile(prompt(model.config, args.prompt), (200, 1))
+    letters = model.config.window - prompts.shape[1] + 1
     written = np.stack([*model.generate(prompts, letters, end=END, **sampling_settings(args))], axis=1)
-    lines = (decode(row, data.alphabet) for row in np.concatenate([prompts[:, 1:], written], axis=1))
+    lines = (decode(row, model.config.characters) for row in np.concatenate([prompts[:, 1:], written], axis=1))
     names = [line.split("\n")[0] for line in lines]
-    known, held_out = set(data.train), set(data.test)
     print("\ninvented:", ", ".join(name.capitalize() for name in names[:24]))
-    print(
-        f"of {len(names)}: {sum(name in known for name in names)} are names that it learned from, "
-        f"{sum(name in held_out for name in names)} are held-out names that it never saw, {len(set(names))} are different"
-    )
+    if data is not None:
+        known, held_out = set(data.train), set(data.test)
+        print(
+            f"of {len(names)}: {sum(name in known for name in names)} are names that it learned from, "
+            f"{sum(name in held_out for name in names)} are held-out names that it never saw, {len(set(names))} are different"
+        )
 
 
-def write_text(model: GPT, data: Text, args: argparse.Namespace) -> None:
+def write_text(model: GPT, args: argparse.Namespace) -> None:
     """Print characters as they come."""
+    ids = prompt(model.config, args.prompt)[None]
     print(f"\n--- written ---\n{args.prompt}", end="")
-    for tokens in model.generate(data.prompt(args.prompt)[None], args.length, **sampling_settings(args)):
-        print(decode(tokens, data.alphabet), end="", flush=True)
+    for tokens in model.generate(ids, args.length, **sampling_settings(args)):
+        print(decode(tokens, model.config.characters), end="", flush=True)
     print("\n---------------")
 
 
@@ -178,9 +193,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=at_least(1), help="(default: 64 names, or 16 windows of a text)")
     parser.add_argument("--learning-rate", type=float, default=5e-3, help="at its peak (default: 0.005)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out, if there is one")
-    parser.add_argument(
-        "--checkpoint", type=Path, help="only write, with these weights (give the sizes as in training)"
-    )
+    parser.add_argument("--checkpoint", type=Path, help="only write, with the model of this file")
     parser.add_argument("--prompt", default="", help="what is written begins like this")
     parser.add_argument("--length", type=at_least(0), default=400, help="characters to write, of --text (default: 400)")
     parser.add_argument("--temperature", type=float, default=1.0, help="below 1 the probable more often (default: 1)")
@@ -195,14 +208,14 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> nn.History | None:
     args = parse_arguments(arguments)
+    nn.sample_tokens(np.zeros(2), **sampling_settings(args))  # wrong ones raise before the training
+    if args.checkpoint:
+        write(GPT.load(args.checkpoint).to(args.device), None, args)
+        return None
     if args.text:
         data: Names | Text = Text(args.text, args.window, 64 * args.window if args.quick else None)
     else:
         data = Names(args.seed, 600 if args.quick else None)
-    (
-        data.prompt(args.prompt),
-        nn.sample_tokens(np.zeros(2), **sampling_settings(args)),
-    )  # wrong ones raise before the training
     config = GPTConfig(
         vocab_size=len(data.alphabet),
         window=data.window,
@@ -213,20 +226,22 @@ def main(arguments: list[str] | None = None) -> nn.History | None:
         positions=args.positions,
         std=0.1,
         characters=data.alphabet,
+        notes={"of": "text" if args.text else "names"},
     )
+    prompt(config, args.prompt)  # a wrong one raises before the training
     model = GPT(config, rng=np.random.default_rng(args.seed)).to(args.device)
-    history = None
-    if args.checkpoint:
-        nn.load_weights(model, args.checkpoint)
-    else:
-        history = learn(model, data, args)
-    model.eval()
-    if isinstance(data, Text):
-        write_text(model, data, args)
-    else:
-        write_names(model, data, args)
+    history = learn(model, data, args)
+    write(model.eval(), data, args)
     speed(model, args)
     return history
+
+
+def write(model: GPT, data: Names | Text | None, args: argparse.Namespace) -> None:
+    """Write in the manner that the model has learned."""
+    if model.config.notes.get("of") == "names":
+        write_names(model, data if isinstance(data, Names) else None, args)
+    else:
+        write_text(model, args)
 
 
 def learn(model: GPT, data: Names | Text, args: argparse.Namespace) -> nn.History:

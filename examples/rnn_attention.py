@@ -1,14 +1,15 @@
 """Why attention was invented: a recurrent network writes strings of digits backwards, with attention and without.
 
     python examples/rnn_attention.py
+    python examples/rnn_attention.py --reverse 31415926     # with the file of an earlier run
 
 Both networks read a string with one GRU from the left and one from the right, and write its reversal digit by digit. One
 attends to all the states of the reader at each step (Bahdanau et al. 2014); the other is the same network except that it gets
 the reader's last two states at every step, into which the whole string must fit. Both learn from the same batches, and are
 then asked for strings that they have not seen, some of them longer than any they have.
 
-Written to `out/`: rnn_accuracy.png (by the length of the string) and rnn_alignment.png (where the writer looks: nobody has told
-it that the answer runs backwards).
+Written to `out/`: rnn_attention.safetensors (the whole network with attention), rnn_accuracy.png (by the length of the
+string) and rnn_alignment.png (where the writer looks: nobody has told it that the answer runs backwards).
 """
 
 from __future__ import annotations
@@ -141,6 +142,8 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=at_least(1), default=4, help="over the strings to learn from (default: 4)")
     parser.add_argument("--hidden", type=at_least(1), default=64, help="width of the states (default: 64)")
     parser.add_argument("--strings", type=at_least(1), default=6400, help="to learn from (default: 6400)")
+    parser.add_argument("--reverse", metavar="DIGITS", help="only write these digits backwards, with --checkpoint")
+    parser.add_argument("--checkpoint", type=Path, help="for --reverse (default: rnn_attention.safetensors in --out)")
     args = parser.parse_args(arguments)
     if args.quick:
         args.epochs, args.hidden, args.strings = 1, 16, 320
@@ -149,6 +152,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
     args = parse_arguments(arguments)
+    if args.reverse is not None:
+        if not (args.reverse.isascii() and args.reverse.isdigit()):
+            raise ValueError(f"--reverse needs digits, got {args.reverse!r}")
+        model = RNNEncoderDecoder.load(args.checkpoint or args.out / "rnn_attention.safetensors")
+        print("".join(map(str, answers(model, [tuple(map(int, args.reverse))])[0])))
+        return {}
     out, rng = make_folder(args.out), np.random.default_rng(args.seed)
     known = random_strings(args.strings, SHORTEST, LONGEST, rng)
     asked = 100 if args.quick else 1000
@@ -168,6 +177,7 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
         curves[name] = by_length(exact, held_out) + by_length(exact_longer, longer)
     print(table(f"exact on {len(held_out)} new strings of {SHORTEST} to {LONGEST} digits", rows))
     print(table(f"exact on {len(longer)} longer ones, {LONGEST + 1} to {LONGER} digits", longer_rows))
+    models["attention"].save(out / "rnn_attention.safetensors")
     draw_accuracy(curves, out / "rnn_accuracy.png")
     draw_alignment(models["attention"], [held_out[0], max(held_out, key=len)], out / "rnn_alignment.png")
     print(f"pictures: {out / 'rnn_accuracy.png'}, {out / 'rnn_alignment.png'}")

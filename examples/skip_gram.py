@@ -2,10 +2,12 @@
 
     python examples/skip_gram.py
     python examples/skip_gram.py --text my.txt --words king queen    # any UTF-8 text; neighbours of these words
+    python examples/skip_gram.py --checkpoint out/skip_gram.safetensors --words king queen    # of an earlier run
 
 The text is the reference documentation that comes with every Python (the module pydoc_data). The last tenth is held out.
 
-Written to `out/`: skip_gram.png (loss, and the vectors of frequent words in the plane).
+Written to `out/`: skip_gram.safetensors (the model with its words) and skip_gram.png (loss, and the vectors of frequent
+words in the plane).
 """
 
 from __future__ import annotations
@@ -112,6 +114,16 @@ def neighbours(vectors: Array, i: int, count: int = 5) -> Array:
     return np.argsort(-cosines)[:count]
 
 
+def show_neighbours(words: list[str], vocabulary: list[str], *tables: Array) -> None:
+    """Print the nearest words by each table of vectors, a line for each word."""
+    for word in words:
+        if word not in vocabulary[1:]:
+            print(f"{word:20}is not among the {len(vocabulary) - 1:,} most frequent words")
+            continue
+        found = [" ".join(vocabulary[j] for j in neighbours(v, vocabulary.index(word))) for v in tables]
+        print(f"{word:20}{''.join(f'{row:56}' for row in found)}".rstrip())
+
+
 def draw(losses: list[float], vectors: Array, vocabulary: list[str], path: Path) -> None:
     """The loss, and the two main directions of the vectors of frequent words (those of two letters and less left out)."""
     figure, (left, right) = pyplot().subplots(1, 2, figsize=(14, 6), layout="constrained")
@@ -136,7 +148,12 @@ def main() -> None:
     parser.add_argument("--words", nargs="+", default=["list", "error", "true", "three"], help="show their neighbours")
     parser.add_argument("--vocab-size", type=at_least(3), default=1000, help="words kept; others become <unknown>")
     parser.add_argument("--epochs", type=at_least(1), default=3, help="(default: 3)")
+    parser.add_argument("--checkpoint", type=Path, help="only show neighbours, with the model of this file")
     arguments = parser.parse_args()
+    if arguments.checkpoint:
+        known_words = SkipGram.load(arguments.checkpoint)
+        show_neighbours(arguments.words, known_words.config.notes["words"], known_words.vectors.weight.numpy())
+        return
     out = make_folder(arguments.out)
     words = load_words(arguments.text)[: 5000 if arguments.quick else None]
     if len(words) < 100:
@@ -144,7 +161,7 @@ def main() -> None:
     epochs = 1 if arguments.quick else arguments.epochs
     vocabulary, ids = encode(words, arguments.vocab_size)
     known, held_out = np.split(ids, [len(ids) * 9 // 10])
-    config = SkipGramConfig(len(vocabulary), d_model=32, window=2)
+    config = SkipGramConfig(len(vocabulary), d_model=32, window=2, notes={"words": vocabulary})
     print(f"{len(words):,} words, {len(vocabulary):,} of them different and kept, the last {len(held_out):,} held out")
     unigram = smoothed(np.bincount(known, minlength=len(vocabulary)))
 
@@ -161,14 +178,7 @@ def main() -> None:
     print(table("nats a neighbour, held out", rows))
     vectors = skip_gram.vectors.weight.numpy()
     print(f"\n{'nearest by cosine':20}{'skip-gram vectors':56}co-occurrence counts")
-    for word in arguments.words:
-        if word not in vocabulary[1:]:
-            print(f"{word:20}is not among the {len(vocabulary) - 1:,} most frequent words")
-            continue
-        found = [
-            " ".join(vocabulary[j] for j in neighbours(v, vocabulary.index(word))) for v in (vectors, cooccurrence)
-        ]
-        print(f"{word:20}{found[0]:56}{found[1]}")
+    show_neighbours(arguments.words, vocabulary, vectors, cooccurrence)
 
     bigram = Bigram(config, rng=np.random.default_rng(arguments.seed))
     pairs, new_pairs = (known[:-1], known[1:]), (held_out[:-1], held_out[1:])
@@ -181,6 +191,7 @@ def main() -> None:
         ("unigram", float(np.exp(-np.log(unigram[new_pairs[1]]).mean()))),
     ]
     print(table("perplexity of held-out words", rows, digits=1))
+    skip_gram.save(out / "skip_gram.safetensors")
     draw(losses, vectors, vocabulary, out / "skip_gram.png")
 
 

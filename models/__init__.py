@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from . import _neighbours  # noqa: F401 - imported first: it raises if `nn` is not minigrad's
+from ._config import Config
 from ._model import Model
 from .bert import BertConfig, BertEncoder
 from .gpt import GPT, GPTConfig
@@ -18,6 +19,7 @@ __minigrad__ = True  # distinguishes this package from a user's own `models`: mi
 
 __all__ = [
     "Model",
+    "Config",
     "GPT",
     "GPTConfig",
     "BertConfig",

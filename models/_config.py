@@ -15,6 +15,15 @@ class Config:
     Attributes:
         notes: JSON values that a program needs beside the network, such as its vocabulary. The network does not use them, and
             every file that holds the config holds them.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> import models
+        >>> @dataclass(frozen=True)
+        ... class NetworkConfig(models.Config):
+        ...     width: int = 8
+        >>> NetworkConfig.from_dict({"width": 4, "notes": {"classes": ["cat", "dog"]}}).notes["classes"][0]
+        'cat'
     """
 
     notes: dict[str, Any] = field(default_factory=dict, kw_only=True, repr=False, hash=False)

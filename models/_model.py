@@ -53,7 +53,7 @@ class Model(nn.Module):
         arrays, about = read(file, only_weights=True)
         if about["model"] != cls.__name__:
             raise CheckpointError(
-                f"'{file}' holds a {about['model']}, not a {cls.__name__}: load it with its own class"
+                f"'{file}' holds the model {about['model']}, not {cls.__name__}: load it with its own class"
             )
         require(about["config"], dict, f"'{file}': 'config'")
         dtype = next((array.dtype for name, array in arrays.items() if name.startswith("model.")), np.float32)

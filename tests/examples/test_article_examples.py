@@ -10,7 +10,7 @@ from tests.examples.processes import command
 
 PICTURES = {
     "numpy_article.py": {"article_training.png", "article_attention.png", "numpy_article_step.py"},
-    "skip_gram.py": {"skip_gram.png"},
+    "skip_gram.py": {"skip_gram.png", "skip_gram.safetensors"},
     "position_codes.py": {
         "position_curves_32.png", "position_curves_512.png", "position_inner_products.png", "position_map.png",
         "position_products.png", "position_zigzag.png",
@@ -69,6 +69,13 @@ def test_skip_gram_on_a_text_of_the_users(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"^hund +\w+ \w+", done.stdout, re.MULTILINE)
     assert "maus                is not among the 7 most frequent words" in done.stdout
+    (tmp_path / "my.txt").unlink()  # the model's file has the words
+    again = command(
+        "skip_gram.py", "--checkpoint", "out/skip_gram.safetensors", "--words", "hund", "maus", cwd=tmp_path
+    )
+    assert again.returncode == 0, again.stderr
+    (line,) = re.findall(r"^hund +[\w<> ]+", done.stdout, re.MULTILINE)
+    assert line.startswith(again.stdout.splitlines()[0]) and again.stdout.count("\n") == 2
 
 
 @pytest.mark.parametrize(

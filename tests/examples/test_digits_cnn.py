@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import digits_cnn as example
-import nn
 from digits_vit import Digits
 from tests.examples.processes import command
+from tests.examples.test_digits_vit import written
 
 
 def test_the_confusion_matrix_counts() -> None:
@@ -28,13 +28,15 @@ def test_quick_writes_and_compares(tmp_path: Path) -> None:
 
 def test_it_predicts_from_its_checkpoint(tmp_path: Path) -> None:
     history = example.main(["--epochs", "3", "--no-baselines", "--out", str(tmp_path)])
-    assert history.metric("accuracy")[-1] > 0.9
-    model, data = example.network(np.random.default_rng(1)), Digits.load(0)
-    nn.load_weights(model, tmp_path / "digits_cnn.safetensors")
-    found = example.predictions(model.eval(), data.test)
+    assert history is not None and history.metric("accuracy")[-1] > 0.9
+    model, data = example.Network.load(tmp_path / "digits_cnn.safetensors"), Digits.load(0)
+    found = example.predictions(model, data.test)
     assert np.mean(found == data.test_labels) == pytest.approx(history.metric("accuracy")[-1])
+    asked = command("digits_cnn.py", "--predict", written(tmp_path), "--out", ".", cwd=tmp_path)
+    assert asked.stdout == f"{found[7]}\n", asked.stderr
 
 
 @pytest.mark.thorough
 def test_it_reads_99_of_100_digits(tmp_path: Path) -> None:
-    assert example.main(["--no-baselines", "--out", str(tmp_path)]).metric("accuracy")[-1] >= 0.99
+    history = example.main(["--no-baselines", "--out", str(tmp_path)])
+    assert history is not None and history.metric("accuracy")[-1] >= 0.99

@@ -2,9 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import digits_vit as example
 from digits_vit import Digits, MovedBatches, moved
@@ -79,8 +81,36 @@ def test_quick_writes_the_pictures_and_compares(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "made").iterdir()} == WRITTEN
     assert "320 training and 360 test images" in done.stdout and "epoch 2/2" in done.stderr
+    asked = command("digits_vit.py", "--predict", written(tmp_path), "--out", "made", cwd=tmp_path)
+    model = VisionTransformer.load(tmp_path / "made" / "digits_vit.safetensors")
+    data = Digits.load(0)
+    assert asked.stdout == f"{example.predictions(model, data.test[7:8]).item()}\n", asked.stderr
     numbers = re.findall(r"(Vision Transformer|support|nearest|logistic|frequent).* (\d\.\d{4})", done.stdout)
     assert [name for name, _ in numbers] == ["Vision Transformer", "support", "nearest", "logistic", "frequent"]
+
+
+def written(folder: Path) -> str:
+    """A test image as a PNG, in the grey levels of the data."""
+    data = Digits.load(0)
+    pixels = data.test[7] * data.scale["deviation"] + data.scale["mean"]
+    Image.fromarray((pixels * 255 / 16).round().astype(np.uint8)).save(folder / "digit.png")
+    return "digit.png"
+
+
+def test_a_picture_is_scaled_like_the_data(digits: Digits, tmp_path: Path) -> None:
+    got = example.picture(tmp_path / written(tmp_path), digits.scale)
+    np.testing.assert_allclose(got[0], digits.test[7], atol=16 / 255 / digits.scale["deviation"])
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [((9, 8), "needs a picture of 8 x 8 pixels, and '.*' has 9 x 8"), (None, "is no picture that")]
+)
+def test_a_wrong_picture_is_named(size: Any, words: str, digits: Digits, tmp_path: Path) -> None:
+    (path := tmp_path / "digit.png").write_text("no picture")
+    if size is not None:
+        Image.new("RGB", size).save(path)
+    with pytest.raises(ValueError, match=words):
+        example.picture(path, digits.scale)
 
 
 def test_a_distance_beyond_a_pixel_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,4 +124,4 @@ def test_it_reads_97_of_100_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name in ("draw_losses", "look"):
         monkeypatch.setattr(example, name, lambda *arguments: None)
     history = example.main(["--no-baselines", "--epochs", "30", "--out", str(tmp_path)])
-    assert history.metric("accuracy")[-1] >= 0.97
+    assert history is not None and history.metric("accuracy")[-1] >= 0.97

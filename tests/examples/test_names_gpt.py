@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import names_gpt as example
+import nn
 from character_data import END, IGNORED, LONGEST_CONTEXT, Names, Text, Windows, decode, encode, ngram_losses
 from minigrad.serialize import CheckpointError
 from models import GPT, GPTConfig
@@ -198,8 +199,21 @@ def test_a_text_is_learned_and_written(
     assert history is not None and history.metric("nats")[-1] < 0.3
     first = capsys.readouterr().out
     assert "--- written ---\nThe quick brown fox" in first
-    assert example.main([*fixed, "--checkpoint", str(tmp_path / "text_gpt.safetensors")]) is None  # the same, untrained
-    assert capsys.readouterr().out.split("---")[2] == first.split("---")[2]
+    file.unlink()  # the checkpoint is enough
+    options = ["--checkpoint", "text_gpt.safetensors", "--prompt", "The quick", "--length", "30"]
+    done = command("names_gpt.py", *options, cwd=tmp_path)
+    assert done.stdout.split("---")[2] == first.split("---")[2], done.stderr
+
+
+def test_names_are_written_from_the_checkpoint_alone(
+    tmp_path: Path, without_pictures: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example.main(["--quick", "--layers", "1", "--d-model", "16", "--no-baselines", "--out", str(tmp_path)])
+    (invented,) = re.findall("invented:.*", capsys.readouterr().out)
+    done = command("names_gpt.py", "--checkpoint", "names_gpt.safetensors", cwd=tmp_path)
+    assert done.stdout == f"\n{invented}\n", done.stderr
+    with pytest.raises(ValueError, match="the longest name has 12 letters"):
+        example.main(["--checkpoint", str(tmp_path / "names_gpt.safetensors"), "--prompt", "a" * 13])
 
 
 def test_resumed_training_gives_the_losses_of_training_in_one_go(tmp_path: Path, without_pictures: None) -> None:
@@ -229,10 +243,8 @@ def test_a_text_gpt_goes_on_with_its_own_text_alphabet_and_seed_only(tmp_path: P
         train(PROSE, "--resume", seed=7)
     with pytest.raises(CheckpointError, match="the content of the first batch"):
         train(PROSE.replace("quick brown fox", "brown quick fox"), "--resume")
-    for options in (["--resume"], ["--checkpoint", str(tmp_path / "text_gpt.safetensors")]):
-        with pytest.raises(CheckpointError, match=r"the model's config is .*characters|the content of the first batch"):
-            train(PROSE.replace("z", "é"), *options)  # as many characters, and another alphabet
-    train(PROSE, "--checkpoint", str(tmp_path / "text_gpt.safetensors"))
+    with pytest.raises(CheckpointError, match=r"the model's config is .*characters|the content of the first batch"):
+        train(PROSE.replace("z", "é"), "--resume")  # as many characters, and another alphabet
 
 
 def interrupted(*arguments: Any) -> float:
@@ -268,11 +280,11 @@ def test_texts_that_cannot_be_learned_are_named(tmp_path: Path) -> None:
         Text(path, 16)
 
 
-def test_a_checkpoint_of_another_size_is_named(tmp_path: Path, without_pictures: None) -> None:
-    fixed = ["--quick", "--layers", "1", "--no-baselines", "--out", str(tmp_path)]
-    example.main([*fixed, "--d-model", "16"])
-    with pytest.raises(CheckpointError):
-        example.main([*fixed, "--d-model", "32", "--checkpoint", str(tmp_path / "names_gpt.safetensors")])
+def test_a_checkpoint_of_another_model_is_named(tmp_path: Path) -> None:
+    nn.save_weights(nn.Affine(2, 2, rng=np.random.default_rng(0)), tmp_path / "affine.safetensors")
+    done = command("names_gpt.py", "--checkpoint", "affine.safetensors", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: 'affine.safetensors' holds the model Affine, not GPT: load it with its own class\n"
 
 
 @pytest.mark.thorough

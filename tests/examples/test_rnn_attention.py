@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import rnn_attention as example
+from models import RNNEncoderDecoder
 from tests.examples.processes import command
 
-WRITTEN = {"rnn_accuracy.png", "rnn_alignment.png"}
+WRITTEN = {"rnn_attention.safetensors", "rnn_accuracy.png", "rnn_alignment.png"}
 
 
 def test_strings_have_every_length() -> None:
@@ -36,6 +37,11 @@ def test_a_quick_run_reports_and_draws(tmp_path: Path) -> None:
     assert [name for name, _ in rows] == ["attention", "last states only"] * 2
     assert "epoch 1/1" in finished.stderr  # the progress bar
     assert {path.name for path in (tmp_path / "out").iterdir()} == WRITTEN
+    asked = command("rnn_attention.py", "--reverse", "31415926", cwd=tmp_path)
+    model = RNNEncoderDecoder.load(tmp_path / "out" / "rnn_attention.safetensors")
+    assert asked.stdout == "".join(map(str, example.answers(model, [(3, 1, 4, 1, 5, 9, 2, 6)])[0])) + "\n", asked.stderr
+    wrong = command("rnn_attention.py", "--reverse", "3a", cwd=tmp_path)
+    assert wrong.returncode == 1 and wrong.stderr == "error: --reverse needs digits, got '3a'\n"
 
 
 def test_without_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

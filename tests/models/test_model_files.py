@@ -92,11 +92,11 @@ def test_a_file_of_another_class_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     made("GPT").save(path)
     with pytest.raises(
-        CheckpointError, match=r"m.safetensors' holds a GPT, not a SkipGram: load it with its own class$"
+        CheckpointError, match=r"m.safetensors' holds the model GPT, not SkipGram: load it with its own class$"
     ):
         models.SkipGram.load(path)
     nn.save_weights(nn.Affine(2, 2, rng=np.random.default_rng(0)), path)
-    with pytest.raises(CheckpointError, match="holds a Affine, not a GPT"):
+    with pytest.raises(CheckpointError, match="holds the model Affine, not GPT"):
         models.GPT.load(path)
     with pytest.raises(CheckpointError, match=r"no checkpoint at '.*none'"):
         models.GPT.load(tmp_path / "none")
