@@ -1,4 +1,4 @@
-"""A plain data model of the recorded computation (record/), and its views: pictures, pages and checks."""
+"""Copies the recorded computation into plain data (record/), and shows it in views: pictures, pages and checks."""
 
 from .drawing import Drawing, draw_dot, make_dot
 from .record.model import Edge, Graph, ModuleBox, Node

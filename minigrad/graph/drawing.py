@@ -1,4 +1,4 @@
-"""``draw_dot`` makes a drawing of how a Tensor was computed. The drawing becomes text, a picture or a page."""
+"""``draw_dot`` draws the computation of a Tensor. The drawing becomes text, a picture or a page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DRAWN_COLORS = ("grad", "time", "memory", "check")
 class Drawing(Graph):
     """A graph with the settings of its pictures.
 
-    :func:`draw_dot` describes the settings. They make only pictures smaller: ``nodes`` and ``edges`` are the whole graph.
+    :func:`draw_dot` describes the settings. They simplify only the pictures: ``nodes`` and ``edges`` are the whole graph.
 
     Attributes:
         rankdir: "LR" (left to right), "TB" (top to bottom), or None: a small graph is drawn left to right.
@@ -72,7 +72,7 @@ class Drawing(Graph):
         return depict(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
 
     def to_text(self, colour: bool | None = None) -> str:
-        """Return the graph as a tree of text, the loss first. ``colour=None`` uses colours in terminals that support them."""
+        """Return a tree of text from the loss down. ``colour=None`` uses colours in terminals that support them."""
         return write_text(self, colour)
 
     def diff(self, other: Graph) -> Drawing:
@@ -207,9 +207,9 @@ def draw_dot(
         hint = " (Drawing.diff() makes a graph that shows changes)" if color == "change" else ""
         raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color{hint}, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
-        raise ArgumentError(f"draw_dot takes an integer from 0 on for depth, the open levels of modules, got {depth!r}")
+        raise ArgumentError(f"draw_dot takes for depth the number of open levels of modules, 0 or more, got {depth!r}")
     if not isinstance(max_nodes, int) or max_nodes < 1:
-        raise ArgumentError(f"draw_dot takes an integer from 1 on for max_nodes, got {max_nodes!r}")
+        raise ArgumentError(f"draw_dot takes for max_nodes an integer of 1 or more, got {max_nodes!r}")
     checked = color == "check"
     graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
     if checked:
@@ -236,6 +236,6 @@ def _check_trace(drawing: Drawing, argument: str) -> None:
     drawn = len(drawing.drawn().nodes) if drawing.tensors else 0
     if drawn > MOST_NODES:
         raise ArgumentError(
-            f"tensors=True shows the numbers of up to {MOST_NODES} nodes, and this drawing has {drawn}: open fewer modules, "
-            "depth=..., or draw a tensor from further inside; explain() shows the numbers of graphs of any size"
+            f"tensors=True shows the numbers of up to {MOST_NODES} nodes, and this drawing has {drawn}: open fewer modules "
+            "with depth=..., or draw an earlier tensor; explain() shows the numbers of graphs of any size"
         )

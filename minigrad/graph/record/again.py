@@ -69,9 +69,9 @@ class Again(AtPoint):
         return np.max([abs(row - self.here) for row in rows], axis=0)
 
     def _instability(self, i: int, u: Any, v: Any, found: Differences, rng: np.random.Generator) -> float:
-        """Return the change of the rule within the step, or when all operands change by a few roundings.
+        """Return how far the rule's result changes within the step, or when all operands change by a few roundings.
 
-        The rule changes if two numbers are nearly equal, or near a singular matrix.
+        The change is large if two numbers are nearly equal, or near a singular matrix.
         """
         exact = slope_along(v, self.pulled(u)[i])
         changes = [abs(self._beside(i, u, v, NEAR, rng)[0] - exact) for _ in range(TRIES)]
@@ -83,7 +83,7 @@ class Again(AtPoint):
         return math.inf if np.isnan(changes).any() else max(changes)
 
     def _beside(self, i: int, u: Any, v: Any, step: float, rng: np.random.Generator) -> list[float]:
-        """Return the derivative after a random move and its opposite: operand ``i`` by ``step``, others by ``NEAR``."""
+        """Return the derivatives after a random move and its opposite: operand ``i`` by ``step``, others by ``NEAR``."""
         moves = [(step if j == i else NEAR) * jitter(value, rng) for j, value in enumerate(self.values)]
         found = []
         for sign in (1, -1):

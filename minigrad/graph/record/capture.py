@@ -27,9 +27,9 @@ def capture(
 
     Args:
         params: names for tensors, as in :func:`draw_dot`.
-        origins: whether to prepare a drawing of backward passes. It then holds the forward operation of every rule, even
-            if the rule did not use its value (the second derivative of ``x**3`` does not depend on ``x**3``). The cotangent
-            of each leaf is its ``grad``, because sweeps began at several tensors.
+        origins: whether to prepare a drawing of backward passes. The graph then holds the forward operation of every rule,
+            even if the rule did not use its value (the second derivative of ``x**3`` does not depend on ``x**3``). If there
+            are several tensors or backward passes, several sweeps meet at a leaf, so its cotangent is its ``grad``.
 
     Raises:
         ArgumentError: ``tensors`` or ``params`` has a wrong type.
@@ -41,8 +41,8 @@ def capture(
     for tensor in found:
         if tensor._node is None:
             raise GraphError(
-                f"{caller}({tensor._describe()}): there is nothing to draw, because it was not recorded: compute it from a "
-                "tensor with requires_grad=True, outside no_grad()"
+                f"{caller}({tensor._describe()}): it was not recorded, so it has no graph: compute it from a tensor "
+                "with requires_grad=True, outside no_grad()"
             )
     entries = wengert_list(tensor._node for tensor in found)
     walk = Capture(_named(params, caller))
@@ -94,9 +94,8 @@ class Capture:
 
     def __init__(self, named: Mapping[str, Any]) -> None:
         self.graph = Graph()
-        # From a tape entry or leaf, or the id of a constant's array: to its name (names), to its node (numbers)
-        self.names = {_place(value): str(name) for name, value in named.items()}
-        self.numbers: dict[Any, int] = {}
+        self.names = {_place(value): str(name) for name, value in named.items()}  # an array's key is its id
+        self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
         self.modules: dict[Any, int] = {}
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
@@ -196,7 +195,7 @@ class Capture:
             tensor = place.tensor
             kind = "parameter" if place in self.names or type(tensor) not in (Tensor, type(None)) else "input"
             name = self.names.get(place) or getattr(tensor, "name", None)
-            held = tensor is not None and tensor._node is place  # False if its data, and so its grad, was replaced
+            held = tensor is not None and tensor._node is place  # another shape of ``tensor.data`` makes a new leaf
             node = self.graph.nodes[self.add(kind, place, place, None, name, watched=held)]
             if held and tensor.grad is not None:
                 node.gradient, node.signed = norm(tensor.grad), single(tensor.grad)

@@ -1,4 +1,4 @@
-"""Finds the nodes where NaNs and infinities began, for ``find_nan`` and for the page."""
+"""Finds the nodes where NaNs and infinities began, for ``find_nan`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -35,11 +35,7 @@ def forward_marks(graph: Graph) -> dict[int, str]:
 
 @np.errstate(all="ignore")
 def overflowing_sums(graph: Graph) -> dict[Edge, Any]:
-    """Return the gradients that are not finite although each contribution to them is.
-
-    Returns:
-        A dict from the edge whose contribution made the sum overflow to that sum.
-    """
+    """Return the sums of finite contributions to a gradient that overflowed, by the edge whose contribution did it."""
     sums: dict[tuple[int, int | None], Any] = {}
     found: dict[Edge, Any] = {}
     for edge in graph.contributions():

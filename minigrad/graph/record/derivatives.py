@@ -15,17 +15,17 @@ from ...guards.differences import FIRST, ROUNDINGS, Differences, direction, weig
 from .again import Again, slope_along
 from .model import Edge, Graph, Node
 
-TOLERANCE = 1e-5  # the smallest relative error that counts as one
+TOLERANCE = 1e-5  # the smallest relative difference that counts as an error
 SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
 TELLS = 1e-3  # the largest relative error of a difference that can confirm a rule
 HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
 
 REASONS = {
     "kink": "the function has a kink or a jump there, so there may be no derivative to compare with",
-    "rounding": "the derivative is too small beside the rounding of the result",
+    "rounding": "the derivative is too small compared with the rounding of the result",
     "curvature": "differences with different steps disagree",
-    "unstable": "the rule itself changes as much if the operands change by their rounding",
-    "infinite": "the derivative, the result, or the function near by is infinite or NaN, or too large or small",
+    "unstable": "the rule's result changes by at least as much when its operands are rounded",
+    "infinite": "the derivative, the result, or a value of the function nearby is infinite, NaN, too large or too small",
 }
 MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "rough": "rounding", "flat": "rounding"}
 
@@ -72,7 +72,7 @@ def comparisons(
     """Compare the derivatives of all operations that can run again.
 
     Args:
-        skipped: exceptions that leave out one operation. Other exceptions are raised.
+        skipped: an operation that raises one of these exceptions is left out. Other exceptions are raised.
     """
     into = graph.edges_into()
     rng = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def can_be_compared(node: Node, operands: Sequence[Edge]) -> bool:
 def compared(
     node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator, step: float = FIRST
 ) -> list[tuple[Edge, Comparison]]:
-    """Compare the derivative of one operation by each of its operands."""
+    """Compare the derivative of one operation with respect to each of its operands."""
     differentiated = [edge for edge in operands if graph.nodes[edge.source].kind != "constant"]
     with np.errstate(all="ignore"):
         again = Again(node, operands, differentiated)
@@ -154,7 +154,7 @@ def _judged(
     if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
         verdict, reason = "unclear", "bend"  # one step cannot exclude a bend
     reason = found.why_unreliable() if reason == "unreliable" else reason
-    own = sum(errors.values()) - errors["doubt"]  # with the objections, where they decided
+    own = sum(errors.values()) - errors["doubt"]  # includes the objections, if they were asked for
     lengths, scale = (_length(u), _length(v)), max(abs(exact), abs(numeric)) or 1.0
     along = [number / lengths[0] / lengths[1] for number in (exact, numeric)]
     return Comparison(along[0], along[1], abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))

@@ -97,7 +97,7 @@ def _edges(number: int, operands: Mapping[str, Any], arrays: Mapping[str, Any]) 
 
 
 def _source(written: list[Any]) -> SourceLine:
-    """Return a line of the program, with its text. (Version 0.1.0 wrote no text. The file with that name is not opened.)"""
+    """Return a line of the program, with its text. (Older files have no text. The file with that name is not opened.)"""
     form = (str, int, str, str, Maybe(int), Maybe(int), Maybe(int))
     sizes = [size for size in (3, 4, 7) if size >= len(written)]
     require(written, form[: sizes[0] if sizes else 7], "a place in the program")
@@ -216,7 +216,7 @@ def _slice(value: Any, arrays: Any) -> slice:
     return slice(*parts)
 
 
-# From the kind of a value: the form in the file, and a function that makes the value from it
+# A dict from the kind of a value to its form in the file, and a function that makes the value from that form
 _DECODERS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Any]]] = {
     "array": (str, lambda name, arrays: arrays[name]),
     "scalar": (dict, lambda value, arrays: decode(value, arrays)[()]),

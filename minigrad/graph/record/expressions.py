@@ -1,6 +1,6 @@
-"""Finds the expression in the user's program that called an operation, its operands, and its target of assignment.
+"""Finds the expression in the user's program that called an operation, its operands, and the target of its assignment.
 
-Python stores the characters that an instruction was compiled from (PEP 657), and ``ast`` finds the expression there.
+Python stores the position of the text that an instruction was compiled from (PEP 657), and ``ast`` finds the expression there.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Program:
                 warnings.simplefilter("ignore")  # Python has shown these warnings already
                 tree = ast.parse("\n".join(self.lines))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return  # it is no Python: commands of a notebook, or another text
+            return  # the text is not Python, for example because of a notebook's commands
         nodes: list[ast.AST] = [tree]
         for node in nodes:  # the loop appends to nodes
             children = list(ast.iter_child_nodes(node))
@@ -204,7 +204,7 @@ class Program:
         return several[position] if position < len(several) else None
 
     def only_operand(self, node: ast.AST, module: bool) -> ast.expr | None:
-        """Return the only operand of a call, literals excepted; else None. ``module``: the call may be of a module."""
+        """Return the only operand of a call that is not a literal; else None. ``module``: whether a module may be called."""
         if not isinstance(node, ast.Call) or node.keywords:
             return None
         given = node.args if module and not any(map(_is_starred, node.args)) else self._arguments(node)
@@ -299,7 +299,7 @@ def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
 
 
 def same_name(callee: str, operation: str) -> bool:
-    """Return whether a function has the name of its operation, or NumPy's other name for it."""
+    """Return whether a function has the name of its operation, or another name that NumPy gives it."""
     return callee == operation or getattr(vars(np).get(callee), "__name__", "") == operation
 
 

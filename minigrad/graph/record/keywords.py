@@ -42,5 +42,5 @@ def _array(value: Any) -> Any:
     except ValueError:  # lists of unequal length
         return None
     if not array.size and isinstance(value, list):
-        array = array.astype(np.intp)  # an empty list as an index has the dtype of integers
+        array = array.astype(np.intp)  # as an index, NumPy reads an empty list as integers
     return array if array.dtype.kind in "biuf" else None

@@ -1,4 +1,4 @@
-"""The plain data of a graph: nodes, edges and modules. Every view (DOT, SVG ...) reads them."""
+"""Defines the plain data of a graph: nodes, edges and modules. Every view (DOT, SVG ...) reads them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ class Node:
     Attributes:
         id: the index in ``Graph.nodes``. The nodes are in order of execution, and each value comes before the first
             operation that reads it. This is a topological order.
-        count: the number of operations in a node of the kind "module" (``collapse``), or in one of folded layers; else 1.
+        count: the number of operations that the node stands for: those in a module (``collapse``), the equal ones of folded
+            layers (``fold``), or 1.
         copies: the number of equal modules that a node of the kind "module" stands for (``fold``).
         spread: the smallest and the largest gradient, if the node stands for equal nodes of several layers (``fold``).
         error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
-        kind: "operation", "loss" (the operation whose output is drawn), "module" (a module drawn as one box), "named" (an
-            operation whose output has a name), "parameter", "input" or "constant" (needs no gradient, only in a trace).
+        kind: "operation", "loss" (the operation that computed the first drawn tensor), "named" (one that computed another
+            drawn tensor, or a tensor in ``params``), "module" (a module drawn as one box), "parameter", "input" or "constant"
+            (a value that needs no gradient; only a trace records it).
         operation: the primitive's name; None for a value.
         name: the name that the user has given to the value.
         shape: the shape of the value or output. It is None for several outputs; ``Edge.shape`` has their shapes.
         dtype: the dtype of the value or output.
-        watched: whether a gradient would be known: ``.grad`` of a value, or the trace of an operation.
+        watched: whether a gradient can be known: the operation was traced, or the value still has its tensor's ``.grad``.
         gradient: the Euclidean norm of the gradient of the loss with respect to the value; None before one has arrived.
         signed: the gradient itself if it is a single number; else None.
         module: the index in ``Graph.modules`` of the innermost module around the node, or None.
@@ -50,8 +52,8 @@ class Node:
         tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
         culprit: a description of the first NaN or infinity if this operation has made it; else empty.
         change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
-        cotangent: the gradient of the loss with respect to the output, from the last sweep. Several outputs have a dict from
-            the number of an output. The cotangent of a value is the sum of the contributions along its edges.
+        cotangent: the gradient of the loss with respect to the output, from the last sweep; for several outputs, a dict from
+            an output's number to its gradient. The cotangent of a value is the sum of the contributions along its edges.
 
     Source, times, bytes, lanes, values and cotangents come from a trace. Without one they are None or empty.
     """
@@ -115,13 +117,12 @@ class Edge:
         raw: the result of the operation's rule for this argument in the last sweep.
         contribution: ``raw`` as a term of the source's gradient: summed over broadcast axes, real and cast. It is the same
             array as ``raw`` if nothing had to change.
-
         error: the relative error of the operation's derivative with respect to this argument, from ``check_edges``.
         uncertainty: the possible error of the finite difference, relative to the same size.
         verdict: "agrees", "wrong", or "unclear" where finite differences cannot decide; None without ``check_edges``.
         reason: the reason for "unclear", in words; else empty.
 
-    The arrays come from a trace. They are None without one, and ``raw`` and ``contribution`` also before a sweep.
+    The arrays come from a trace and are None without one. ``raw`` and ``contribution`` are also None before a sweep.
     """
 
     source: int
@@ -190,14 +191,14 @@ class Graph:
         return found
 
     def edges_into(self) -> dict[int, list[Edge]]:
-        """Return the edges of each operation's operands by its id, in the order of its arguments."""
+        """Return a dict from the id of each operation to the edges of its operands, in the order of its arguments."""
         into: dict[int, list[Edge]] = {node.id: [] for node in self.operations()}
         for edge in self.edges:
             into[edge.target].append(edge)
         return into
 
     def contributions(self) -> list[Edge]:
-        """Return the edges that the last sweep has used, in its order. Each one is a vector-Jacobian product."""
+        """Return the edges that the last sweep has used, in its order. Each one holds a vector-Jacobian product."""
         into = self.edges_into()
         backwards = sorted(into, reverse=True)
         return [edge for number in backwards for edge in into[number] if edge.contribution is not None]

@@ -1,11 +1,11 @@
 """Labels for the nodes of a graph, read from the text of the user's program.
 
 A value that has a name keeps it. Otherwise the label is the operand's expression (``w``, ``self.W``), the name that the
-result is assigned to (``h``, ``hs[3]``), or the expression that computed it (``w * x``). Evaluated in the frame that recorded
-the value, it gives the value. If several nodes would share a label, it is followed by the round of the loops in which it had
-the value, ``h · t=20``, or by the object whose method ran, ``z · Neuron 2``; values that this does not tell apart are versions,
-in order of execution: ``h₁``, ``h₂``. Neither is Python, so neither can be taken for another value. Without the program's text,
-the label of an operation is its primitive and the number of its node: ``multiply 12``.
+result is assigned to (``h``, ``hs[3]``), or the expression that computed it (``w * x``). In the frame that recorded the value,
+Python evaluates the label to that value. If several nodes would share a label, the round of the loops in which the name had the
+value follows it, ``h · t=20``, or the object whose method ran, ``z · Neuron 2``. Values that this does not tell apart get
+versions, in order of execution: ``h₁``, ``h₂``. Such labels are not Python, so they cannot be mistaken for an expression.
+Without the program's text, the label of an operation is its primitive and the number of its node: ``multiply 12``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 
     Attributes:
         simple: whether no operator is outside of parentheses.
-        at: the operation in whose frames the text is Python.
+        at: the operation in whose frames Python can evaluate the text.
     """
 
     text: str

@@ -41,7 +41,7 @@ class _File:
         self.variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place
 
 
-_files: dict[int, _File] = {}  # by the id of the list of lines, which each holds
+_files: dict[int, _File] = {}  # by the id of the list of lines, which the _File keeps alive
 
 
 def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Round:
@@ -132,7 +132,7 @@ class Rounds:
     def told_apart(self, nodes: Sequence[Node]) -> list[str]:
         """Return for each node the variables that tell it apart from the others.
 
-        Those of inner loops are chosen first. Floats, which are data and no positions, are chosen if there is nothing else.
+        Those of inner loops are chosen first. A float is data, not a position, so it is chosen only if no other variable is.
         """
         found = [self.of(node) for node in nodes]
         every = dict.fromkeys(key for each in found for key in reversed(each))

@@ -52,7 +52,7 @@ class Replay:
         return self.tensors[0]
 
     def gradients(self, seed: Any = None, retain_graph: bool = True) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the gradient of the loss by each leaf, for the cotangent ``seed`` of the loss (1 by default)."""
+        """Return the gradient of the loss with respect to each leaf, for the loss's cotangent ``seed`` (1 by default)."""
         for leaf in self.leaves.values():
             leaf.grad = None
         self.loss.backward(seed, retain_graph=retain_graph)
@@ -153,8 +153,8 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
 
     Raises:
         CheckpointError: the file does not exist, holds no trace, or its computation cannot run. If a primitive is not
-            declared, the error is also a GraphError. Every view can show the Replay of any other file. (Like a program, it
-            may need much time and memory.)
+            declared, the error is also a GraphError. Every view can show the Replay of any other file. (Like a program, the
+            computation may need much time and memory.)
         MissingExtraError: safetensors is not installed.
 
     Example:
@@ -209,7 +209,7 @@ class _TraceReader:
         try:
             sweep({tensor._node: np.ones_like(tensor._array) for tensor in self.replay.tensors}, retain_graph=True)
         except MinigradError:
-            pass  # it has no derivative, and had none when it was saved
+            pass  # the computation has no derivative, and had none when it was saved
         except Exception as error:
             raise CheckpointError(f"the trace has no backward pass: {type(error).__name__}: {error}") from error
         finally:

@@ -126,7 +126,7 @@ class Constant:
     """An argument of an operation that needs no gradient. The tape does not hold it, so the trace notes it.
 
     Attributes:
-        place: equal for two arguments that are the same array, or equal views of one, even if the view exists no longer.
+        place: a key, equal for two arguments that are the same array or equal views of one. It outlives the view.
     """
 
     __slots__ = ("array", "dtype", "owner", "place", "position", "shape", "value")
@@ -261,19 +261,19 @@ def frozen_copy(value: Any) -> Any:
 def _same(copy: Any, now: Any) -> bool:
     if copy.shape != now.shape or copy.dtype != now.dtype:
         return False
-    if copy.dtype.kind == "f" and copy.itemsize in (2, 4, 8):  # the bits: faster, and they tell -0.0 from 0.0
+    if copy.dtype.kind == "f" and copy.itemsize in (2, 4, 8):  # comparing bits is faster, and tells -0.0 from 0.0
         bits = np.dtype(f"u{copy.itemsize}")
         return bool(np.array_equal(copy.view(bits), now.view(bits)))
     return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
 
 
 def norm(array: Any) -> float:
-    """Return the norm as a number. Double precision is needed: in float32 a square overflows from 1.8e19 on."""
+    """Return the Euclidean norm over all elements as a Python number."""
     return float(norm_there(_array(array)))
 
 
 def norm_there(array: Any) -> Any:
-    """Return the Euclidean norm over all elements, on the array's own device."""
+    """Return the norm on the array's own device, in double precision: in float32, the square of 1.9e19 overflows."""
     return np.linalg.norm(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
 
 

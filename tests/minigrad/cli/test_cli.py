@@ -260,7 +260,7 @@ def test_check_of_what_is_unclear_says_why_and_is_no_failure(program, said):
     status, out, _ = said("check", "lesson.py:f")
     assert status == 0
     assert "4 derivatives compared with finite differences: 0 wrong, 2 unclear; the largest" in out
-    assert "1 unclear: the function has a kink" in out and "1 unclear: the derivative is too small beside" in out
+    assert "1 unclear: the function has a kink" in out and "1 unclear: the derivative is too small compared" in out
 
 
 def test_nan_says_where_it_began(program, said):
