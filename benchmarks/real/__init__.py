@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.real import by_hand, formulas, gpt, images, loops, plain, second_order, transformers, vae
+from benchmarks.real import by_hand, decoder, formulas, gpt, images, loops, plain, second_order, transformers, vae
 from benchmarks.real.work import Work, with_sizes
 from benchmarks.step import Step
 
 WORKS: dict[str, Work] = gpt.WORKS | transformers.WORKS | loops.WORKS | formulas.WORKS | plain.WORKS | vae.WORKS
-WORKS |= second_order.WORKS | by_hand.WORKS | images.WORKS
+WORKS |= second_order.WORKS | by_hand.WORKS | images.WORKS | decoder.WORKS
 
 
 def is_real(work: str) -> bool:

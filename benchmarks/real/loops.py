@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -27,41 +28,41 @@ def sequence(s: SequenceSizes) -> Any:
     return np.random.RandomState(11).randn(s.B, s.L, s.D).astype(np.float32)
 
 
-# --- A GRU, forward and backward ---
+# --- A GRU and an LSTM as layers, forward and backward ---
 
 
-def gru_weights(s: SequenceSizes) -> dict[str, Any]:
+def layer_weights(s: SequenceSizes, blocks: int) -> dict[str, Any]:
     widths = {"input": s.D, "state": s.hidden}
-    shapes: dict[str, tuple[int, ...]] = {f"cell.{n}.weight": (width, 3 * s.hidden) for n, width in widths.items()}
-    return drawn(shapes | {f"cell.{n}.bias": (3 * s.hidden,) for n in widths})
+    shapes: dict[str, tuple[int, ...]] = {f"cell.{n}.weight": (width, blocks * s.hidden) for n, width in widths.items()}
+    return drawn(shapes | {f"cell.{n}.bias": (blocks * s.hidden,) for n in widths})
 
 
-def gru_minigrad(s: SequenceSizes) -> Step:
-    gru, x = nn.GRU(s.D, s.hidden, rng=np.random.default_rng(0)), sequence(s)
-    gru.load_state_dict(gru_weights(s))
+def layer_minigrad(s: SequenceSizes, name: str, blocks: int) -> Step:
+    layer, x = getattr(nn, name)(s.D, s.hidden, rng=np.random.default_rng(0)), sequence(s)
+    layer.load_state_dict(layer_weights(s, blocks))
 
     def run(_: int) -> Any:
-        gru.zero_grad()
-        states, _last = gru(x)
+        layer.zero_grad()
+        states, _last = layer(x)
         loss = (states * states).mean()
         loss.backward()
         return loss
 
-    return Step(run, lambda: {name: p.grad.numpy().copy() for name, p in gru.named_parameters()})
+    return Step(run, lambda: {name: p.grad.numpy().copy() for name, p in layer.named_parameters()})
 
 
-def gru_torch(s: SequenceSizes) -> Step:
-    gru, x = torch.nn.GRU(s.D, s.hidden, batch_first=True), torch.tensor(sequence(s))
+def layer_torch(s: SequenceSizes, name: str, blocks: int) -> Step:
+    layer, x = getattr(torch.nn, name)(s.D, s.hidden, batch_first=True), torch.tensor(sequence(s))
     called = {"input.weight": "weight_ih_l0", "state.weight": "weight_hh_l0"}
     called |= {"input.bias": "bias_ih_l0", "state.bias": "bias_hh_l0"}
-    theirs = {f"cell.{ours}": getattr(gru, name) for ours, name in called.items()}
+    theirs = {f"cell.{ours}": getattr(layer, name) for ours, name in called.items()}
     with torch.no_grad():
-        for name, array in gru_weights(s).items():
+        for name, array in layer_weights(s, blocks).items():
             theirs[name].copy_(torch.tensor(array.T))
 
     def run(_: int) -> Any:
-        gru.zero_grad()
-        states, _last = gru(x)
+        layer.zero_grad()
+        states, _last = layer(x)
         loss = (states * states).mean()
         loss.backward()
         return loss
@@ -82,7 +83,7 @@ def gru_jax(s: SequenceSizes) -> Step:
         _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), x.dtype), inputs)
         return (states * states).mean()
 
-    return peer_jax.step(Plain(gru_weights(s), [sequence(s)], loss, adam=False))
+    return peer_jax.step(Plain(layer_weights(s, 3), [sequence(s)], loss, adam=False))
 
 
 # --- The recurrence that a reader writes: h = tanh(x W + h U + b), forward and backward ---
@@ -227,10 +228,16 @@ def moons_written(s: MoonSizes) -> Step:
 WORKS = {
     "gru": Work(
         "GRU 32 -> 64, 200 tokens, forward and backward",
-        gru_minigrad,
-        gru_torch,
+        partial(layer_minigrad, name="GRU", blocks=3),
+        partial(layer_torch, name="GRU", blocks=3),
         SequenceSizes(),
         others={"jax": gru_jax},
+    ),
+    "lstm": Work(
+        "LSTM 32 -> 64, 200 tokens, forward and backward",
+        partial(layer_minigrad, name="LSTM", blocks=4),
+        partial(layer_torch, name="LSTM", blocks=4),
+        SequenceSizes(),
     ),
     "loop": Work(
         "200 times tanh(x W + h U + b)",

@@ -26,6 +26,9 @@ SIZES = {
     "minilm": "B=2:L=6:D=8:H=2:hidden=12:V=11:layers=1",
     "encoder_decoder": f"{SMALL}:V=11",
     "gru": "B=2:L=4:D=3:hidden=5",
+    "lstm": "B=2:L=4:D=3:hidden=5",
+    "decoder": "B=2:L=6:D=16:H=4:KV=2:hidden=10:layers=1:V=11",
+    "fine_tuning": "B=2:L=6:D=8:H=2:hidden=16:layers=1:V=11",
     "loop": "B=2:L=4:D=3:hidden=5",
     "moons": "points=3:hidden=4",
     "jacobian": "n=5",
@@ -119,7 +122,7 @@ def test_every_weight_shows_in_what_is_compared():
 @pytest.mark.parametrize(
     ("work", "patched", "wrong", "said"),
     [
-        ("gru", "loops.gru_weights", {"cell.state.bias": 0.01}, "the first loss differs"),
+        ("gru", "loops.layer_weights", {"cell.state.bias": 0.01}, "the first loss differs"),
         ("jacobian", "formulas.jacobian_data", {1: 1e-4}, "the first loss differs"),
         ("vit_dropout", "transformers.vit_data", {0: {"output.bias": 1e-3}}, "the output differs"),
     ],
