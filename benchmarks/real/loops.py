@@ -31,7 +31,7 @@ def sequence(s: SequenceSizes) -> Any:
 # --- A GRU and an LSTM as layers, forward and backward ---
 
 
-def layer_weights(s: SequenceSizes, blocks: int) -> dict[str, Any]:
+def layer_weights(s: SequenceSizes, blocks: int = 3) -> dict[str, Any]:
     widths = {"input": s.D, "state": s.hidden}
     shapes: dict[str, tuple[int, ...]] = {f"cell.{n}.weight": (width, blocks * s.hidden) for n, width in widths.items()}
     return drawn(shapes | {f"cell.{n}.bias": (blocks * s.hidden,) for n in widths})
@@ -83,7 +83,7 @@ def gru_jax(s: SequenceSizes) -> Step:
         _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), x.dtype), inputs)
         return (states * states).mean()
 
-    return peer_jax.step(Plain(layer_weights(s, 3), [sequence(s)], loss, adam=False))
+    return peer_jax.step(Plain(layer_weights(s), [sequence(s)], loss, adam=False))
 
 
 # --- The recurrence that a reader writes: h = tanh(x W + h U + b), forward and backward ---
