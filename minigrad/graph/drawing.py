@@ -207,9 +207,9 @@ def draw_dot(
         hint = " (Drawing.diff() makes a graph that shows changes)" if color == "change" else ""
         raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color{hint}, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
-        raise ArgumentError(f"draw_dot takes for depth the number of open levels of modules, 0 or more, got {depth!r}")
+        raise ArgumentError(f"draw_dot takes an integer >= 0 for depth, the open levels of modules, got {depth!r}")
     if not isinstance(max_nodes, int) or max_nodes < 1:
-        raise ArgumentError(f"draw_dot takes for max_nodes an integer of 1 or more, got {max_nodes!r}")
+        raise ArgumentError(f"draw_dot takes an integer >= 1 for max_nodes, got {max_nodes!r}")
     checked = color == "check"
     graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
     if checked:

@@ -1,1 +1,1 @@
-"""Pictures and text of a graph: simplification, layout, and output as DOT, SVG or text."""
+"""Draws a graph: simplifies it, lays it out, and writes DOT, SVG or text."""

@@ -51,7 +51,7 @@ class CallsAround:
         return [one for one, other in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last))]
 
     def grouped(self, units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
-        """Divide the units of a scene by the outermost call or round that not all of them are in. "": in none."""
+        """Group the units of a scene by the outermost call or round that not all are in. Its title is "" if there is none."""
         around = [self.of_unit(unit) for unit in units]
         same = itertools.takewhile(lambda steps: len(set(steps)) == 1, zip(*around))
         depth = sum(1 for _ in same)
@@ -65,6 +65,6 @@ class CallsAround:
         return [self.loop(text) for text in found] if all(found) and len(set(found)) == len(found) else []
 
     def title(self, steps: Sequence[Sequence[int]]) -> str:
-        """Return a title for a whole loop: ``for t = 0 … 19``, ``Neuron 1 … Neuron 4``; "" if no variable tells it."""
+        """Return a title for a whole loop: ``for t = 0 … 19``, ``Neuron 1 … Neuron 4``; "" if the steps have no titles."""
         titles = self.titles(steps)
         return f"{titles[0]} … {titles[-1].removeprefix('for ').rpartition(' = ')[2]}" if titles else ""

@@ -1,4 +1,4 @@
-"""Cells as in micrograd: the elements of a value and of its gradient, for lessons on small graphs."""
+"""Writes the elements of a value and of its gradient into cells, as micrograd does, for lessons on small graphs."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def crossings(ranks: Ranking, place: Sequence[int]) -> int:
 
 
 def _search(ranks: Ranking) -> None:
-    """Set a first order: a search along the lines finds the vertices, so connected vertices come together."""
+    """Order the vertices as a depth-first search along the lines finds them, so that connected ones are close together."""
     found: dict[int, int] = {}
     for start in (vertex for layer in ranks.layers for vertex in layer):
         waiting = [start]

@@ -19,7 +19,7 @@ from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
 LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
 WIDEST_NAME = 22.0  # em of a name that a label shows, about 36 letters; the tooltip has all of them
-MOST_USES = 8  # uses of a value with an edge each; with more uses, most edges begin at a copy of its name
+MOST_USES = 8  # uses of a value; with more, every edge except the first begins at a copy of the value's name
 
 # Kinds differ in shape and in colour, so that a black-and-white print distinguishes them too.
 STYLES: dict[str, Look] = {
@@ -140,7 +140,7 @@ class _Depiction:
             if (node.origin, node.lane) not in linked:
                 linked.add((node.origin, node.lane))
                 line.id, line.classes, line.look = f"origin{node.id}", "origin", ORIGIN
-                line.tooltip = plain(f"part of the backward of {self.graph.nodes[node.origin].label}")
+                line.tooltip = plain(f"part of a rule of {self.graph.nodes[node.origin].label}")
             yield line
 
     def reference(self, number: int) -> Box:
@@ -180,7 +180,7 @@ class _Depiction:
         return Box(f"node{node.id}", classes, _tooltip(node), self.label(node), look, f"n{node.id}")
 
     def label(self, node: Node) -> Block:
-        """Return a node's label: name and operation, shape and dtype, gradient, one per line. Heat is a coloured strip."""
+        """Return a node's label: name and operation, shape and dtype, gradient, one per line. The heat is a coloured strip."""
         if node.kind == "constant" and node.change is None:
             if node.details:
                 return Lines([[(plain(node.details), Letters())]])

@@ -31,7 +31,7 @@ _HEPBURN = {"si": "shi", "ti": "chi", "tu": "tsu", "hu": "fu", "zi": "ji", "di":
 _PUNCTUATION = {"、": ",", "。": ".", "・": "·", "ー": "-"}
 _BY_CATEGORY = {"Ps": "(", "Pe": ")", "Pi": "“", "Pf": "”", "Pd": "-", "Cf": "", "Mn": "", "Mc": "", "Me": ""}
 
-# The only family used of Matplotlib's own fonts: the others are for formulas, and one has boxes for all characters.
+# Only one family of Matplotlib's own fonts is used. The others are for formulas, and one draws a box for every character.
 _FONTCONFIG = """<fontconfig>
 <dir>{fonts}</dir><cachedir>{cache}</cachedir>
 <selectfont><acceptfont><glob>*/DejaVuSans*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont>
@@ -91,7 +91,7 @@ def place_labels(texts: Sequence[str]) -> list[str]:
 
 @contextlib.contextmanager
 def no_remarks() -> Iterator[None]:
-    """Silence Matplotlib's log messages about a family without the requested weight. It uses another weight."""
+    """Silence Matplotlib's log messages that a family lacks the requested weight. Matplotlib uses another weight then."""
     logger = logging.getLogger("matplotlib.font_manager")
     before = logger.level
     logger.setLevel(logging.ERROR)

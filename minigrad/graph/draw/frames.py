@@ -1,4 +1,4 @@
-"""Computes a layered layout of boxes in frames. The content of a frame is laid out first, then the frame is one box.
+"""Computes a layered layout of boxes in frames. The content of a frame is laid out first. Then the frame itself is a box.
 
 A value enters a frame at one point and leaves it at one point, even if many operations read it there. So a line between
 frames has one piece in each frame that it passes.
@@ -27,7 +27,7 @@ class Placed:
         boxes: the centre of each box.
         frames: left, top, width and height of each frame.
         titles: the centre of each frame's title.
-        routes: the points of each line. Between them the line is straight or bends within a layer.
+        routes: the points of each line. From one point to the next the line is straight, or bends between two layers.
         labels: the centres of the lines' labels, by the line's id.
     """
 
@@ -41,7 +41,7 @@ class Placed:
 
 @dataclass
 class _Inside:
-    """The layout of the content of one frame. All positions are relative to its left upper corner."""
+    """The layout of the content of one frame. All positions are relative to its upper left corner."""
 
     size: Size
     centres: dict[Key, Point]
@@ -125,7 +125,7 @@ class FrameLayout:
         return placed
 
     def _beside_lines(self, frame: int) -> float:
-        """Return the middle of a title: at the left, or if a line enters there, next to the line or at the right."""
+        """Return the middle of a title: at the left, or if a line enters there, at the right or next to a line."""
         wide, room = self.titles[frame][0], self._frame_size(frame)[0] - 0.8 * PADDING
         centres = self.inside[frame].centres
         lines = [x + self._indent(frame) for key, (x, _) in centres.items() if key[0] == "in" and self.rankdir != "LR"]
@@ -163,7 +163,7 @@ class FrameLayout:
             self._extend(frame, a, b, route)
 
     def _port(self, key: Key, side: str) -> float | None:
-        """Return a value's entry or exit on an inner frame, relative to the frame's middle; None if it is not a frame."""
+        """Return a value's entry or exit on an inner frame, relative to the frame's middle; None for a box."""
         if key[0] != "frame":
             return None
         inner, (width, height) = int(str(key[1])), self._frame_size(int(str(key[1])))

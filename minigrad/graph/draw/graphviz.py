@@ -18,7 +18,7 @@ MOST_NODES = 2500  # nodes of a drawing; the layout of a larger one takes minute
 
 DOTS_PER_INCH = 144  # the resolution of a PNG, sharp enough for a slide
 
-# In a separate process, because Graphviz may need another font path, and in this one it may have read its fonts already.
+# This runs in a separate process: Graphviz may need another font path, and in this process it may have read its fonts already.
 PYGRAPHVIZ = """
 import sys, pygraphviz
 dot = sys.stdin.buffer.read().decode()
@@ -35,7 +35,7 @@ def lay_out(picture: Picture, format: str) -> bytes:
 
     Raises:
         MissingExtraError: Graphviz is not installed, and the format is not SVG.
-        GraphError: there are more than 2,500 nodes, or the program failed.
+        GraphError: there are more than 2,500 nodes, or Graphviz failed.
     """
     nodes = sum(box.classes != "again" for _, box in picture.boxes())
     if nodes > MOST_NODES:
@@ -65,7 +65,7 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
-        import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
+        import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (not as SVG or text)")
     run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
     if run.returncode:
         raise GraphError(f"the program {command[0]} failed: {run.stderr.decode(errors='replace').strip()}")

@@ -1,4 +1,4 @@
-"""Labels made of lines of text and tables. They are measured without a font, and written as SVG or as a DOT label."""
+"""Measures labels of text lines and tables without a font, and writes them as SVG or as a DOT label."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Lines:
         return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.written)
 
     def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
-        """Yield the lines in the middle of a rectangle with the left upper corner (x, y)."""
+        """Yield the lines in the middle of a rectangle with the upper left corner (x, y)."""
         y += (height - self.size()[1]) / 2
         for line in self.lines:
             if line:
@@ -131,7 +131,7 @@ class Table:
         return [max(cell.content.size()[1] + 2 * self._padding(cell) for cell in row) for row in self.rows]
 
     def _columns(self) -> list[float]:
-        """Return the width of each column's widest cell. A cell over several columns widens the last of them."""
+        """Return the width of each column's widest cell. A cell over several columns widens all of them equally."""
         count = max((sum(cell.span for cell in row) for row in self.rows), default=0)
         widths = [0.0] * count
         for spans in (False, True):

@@ -19,7 +19,7 @@ Ports = tuple[float | None, float | None]
 
 LOOP = 16.0  # the width of a line from a box to itself
 PORT = 14.0  # the largest distance between two lines that end on one side of a box
-STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that it is not too flat
+STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that no line is too flat
 MOST_ROOM = 60.0  # the largest extra height
 
 # The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
@@ -36,7 +36,7 @@ class Laid:
     """A finished layout.
 
     Attributes:
-        width, height: the size of the whole. Its left upper corner is (0, 0), and y grows downwards.
+        width, height: the size of the whole. Its upper left corner is (0, 0), and y grows downwards.
         centres: the centres of the boxes.
         routes: the points of each line, from its source's border to its target's border. The segments touch no box.
     """
@@ -53,7 +53,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def cut(text: str, room: float) -> str:
-    """Return the beginning of a text that fits into ``room`` em, with an ellipsis, and its round of the loops.
+    """Return the beginning of a text that fits into ``room`` em, with an ellipsis, and the round of its loops.
 
     The round (" · t=3") stays if at least half of the room is left. The page's ``cut`` has the same rule.
     """
@@ -140,7 +140,7 @@ def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int]
 
 
 def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float], one_row: bool) -> list[Point]:
-    """Return the left upper corners of layouts side by side. They are in several rows if one row would be too wide."""
+    """Return the upper left corners of layouts side by side. They are in several rows if one row would be too wide."""
     area = sum((width + gap[0]) * (height + gap[1]) for width, height in sizes)
     widest = max([width for width, _ in sizes] + [2 * area**0.5])
     corners, x, y, high = [], 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The colours of a drawing: the heat of a node, the verdict on an edge, and the legend that explains them."""
+"""Chooses the colours of a drawing: the heat of a node, the verdict on an edge, and the legend that explains them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
     "removed": ("#f7d0d0", "#b3261e", "−"),
     "changed": ("#fbe9b0", "#8a6414", "~"),
 }
-# The colour of a line, and of a fill
+# The colour of a line, and the colour of a fill
 VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
 MEANINGS = {"grad": "norm of the gradient", "time": "time, forward and backward", "memory": "bytes kept for backward"}
@@ -166,7 +166,7 @@ def worst(edges: Iterable[Edge]) -> Edge | None:
 
 
 def not_finite(value: Any) -> str:
-    """Return "NaN" or "infinity" in words if an operation's value holds one; else an empty text."""
+    """Return "has nan", "has ∞" or "has nan and ∞" for the value of an operation; an empty text if all numbers are finite."""
     arrays = [np.asarray(part) for part in (value if isinstance(value, tuple) else (value,))]
     arrays = [array for array in arrays if array.dtype.kind in "fc"]
     words = [word for word, test in (("nan", np.isnan), ("∞", np.isinf)) if any(test(array).any() for array in arrays)]

@@ -1,4 +1,4 @@
-"""The plain data of a picture: frames, boxes with labels, lines, and their looks. It is written as DOT text or as SVG."""
+"""Defines the plain data of a picture: frames, boxes with labels, lines, and their looks. It becomes DOT text or SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 from .labels import Block, Legend, Letters, Size
 
 FONT = "Helvetica,Arial,sans-serif"
-INCH = 72.0  # of DOT's sizes, in points
+INCH = 72.0  # points; DOT gives sizes in inches
 
 Look = dict[str, str]  # attributes of DOT and their values
 
@@ -31,7 +31,7 @@ class Element:
 
     Attributes:
         id, classes, tooltip: the attributes of its group in an SVG.
-        look: the attributes that differ from others of its kind.
+        look: the attributes in which it differs from the defaults of its kind.
     """
 
     id: str = ""
@@ -72,7 +72,7 @@ class Box(Element):
 
 @dataclass
 class Line(Element):
-    """A line between two boxes, by their names. With ``style="invis"`` it only keeps them near each other."""
+    """A line between the boxes of two names. With ``style="invis"`` it only keeps them near each other."""
 
     source: str = ""
     target: str = ""

@@ -1,4 +1,4 @@
-"""Puts the boxes of a layered drawing on layers, and adds bends where long lines pass the layers between."""
+"""Puts the boxes of a layered drawing on layers, and adds a bend wherever a long line passes a layer."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def _layers(boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int], last: Collection[int]) -> list[int]:
-    """Return the layer of each box. The longest path to it decides, then it moves to where its lines are shorter."""
+    """Return the layer of each box. The longest path to a box decides. Then the box moves to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]
     for a, b in lines:

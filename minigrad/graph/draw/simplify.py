@@ -1,4 +1,4 @@
-"""Functions that simplify a graph: they collapse modules, fold equal layers and drop views. Each returns a new graph."""
+"""Simplifies graphs: collapses modules, folds equal layers and drops views. Each function returns a new graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
 
-# Operations that only reshape their operand.
+# Operations that compute no new numbers: they reshape, reorder, repeat or pass on their operand.
 VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
 
 
@@ -81,11 +81,11 @@ def depth_for(graph: Graph, most: float) -> int | None:
 
 
 def fold(graph: AnyGraph) -> AnyGraph:
-    """Draw equal layers in a row once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
+    """Draw consecutive equal layers once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
 
-    :func:`.folding.program` finds them, so pages show the same ones. Steps are drawn once only if all or none of them are
-    special: a gradient that is zero, not finite or missing, a wrong derivative, a change. The first step stays. Edges from
-    the last step begin at the first one instead, and edges between the steps are dropped. Times and bytes are the sums.
+    :func:`.folding.program` finds them, so pages show the same ones. A step is drawn separately if it differs in a gradient
+    that is zero, not finite or missing, in a verdict, or in a change. The first of equal steps stays. Edges from the last
+    step begin at the first one instead, and edges between the steps are dropped. Times and bytes are added up.
     """
     found = _Fold(graph)
     boxed = copy.copy(graph)
@@ -119,7 +119,7 @@ class _Fold:
             self.readers[edge.source].add(edge.target)
         self.stands_for = list(range(len(graph.nodes)))
         self.calls = CallsAround(graph)
-        self.loops: Counter[int | None] = Counter()  # by the module around them, the loops that no variable names
+        self.loops: Counter[int | None] = Counter()  # for each module, the loops in it that no variable names
         self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
         self.homes: dict[int, int] = {}  # from a node to the box around its step
         self.modules: list[ModuleBox] = []
@@ -184,7 +184,7 @@ class _Fold:
 
 
 def without_views(graph: AnyGraph) -> AnyGraph:
-    """Drop the operations that only reshape. Their readers read their operand instead."""
+    """Drop the operations in ``VIEWS``. The operations that read their result then read their operand."""
     into = graph.edges_into()
     ends = {number for number, _ in graph.ends}
     stands_for = list(range(len(graph.nodes)))
@@ -262,7 +262,7 @@ def _merged(
     boxes: Collection[int] = (),
     outputs: Mapping[int, int | None] | None = None,
 ) -> AnyGraph:
-    """Return a graph of the nodes that stand for themselves. Edges at other nodes move to the node that stands for them.
+    """Return a graph of the nodes that stand for themselves. The edges of any other node move to the node that replaces it.
 
     Equal edges are merged, and edges inside one stand-in are dropped. If a node is in ``boxes``, only one edge joins it to
     another node. ``outputs`` has, for dropped nodes, the index among several outputs of their stand-in.

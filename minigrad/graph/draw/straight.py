@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from .ranks import Ranking
 
-BOW = 100.0  # a line that leaves the space between its two boxes by more is moved
-PASS, BESIDE = 8.0, 6.0  # its distance from the boxes and lines that it then passes
+BOW = 100.0  # a line that bows out of the space between its two boxes by more is moved
+PASS, BESIDE = 8.0, 6.0  # the distance of the moved line from the boxes and lines that it passes
 
 
 def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[float]:
@@ -73,7 +73,7 @@ def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
 
 
 def _conflicts(ranks: Ranking) -> set[tuple[int, int]]:
-    """Return the joints (top, bottom) that cross a joint between two bends. Long lines have priority to be straight."""
+    """Return the joints (top, bottom) that cross a joint between two bends. They give way, so that long lines are straight."""
     found = set()
     boxes = ranks.boxes
     place = {vertex: i for layer in ranks.layers for i, vertex in enumerate(layer)}

@@ -46,7 +46,7 @@ def write_svg(picture: Picture) -> str:
         parts += _line(line, route, rankdir, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
-    for number in placed.frames:  # once more, above the lines that pass there
+    for number in placed.frames:  # draws the titles once more, above the lines that pass there
         parts += _on_white(picture.frames[number].label, placed.titles.get(number))
     return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
