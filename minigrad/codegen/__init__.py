@@ -15,6 +15,7 @@ The modules, in the order in which a program passes through them:
    long lines, and :mod:`.words` writes the lines and their comments.
 5. :mod:`.witness` writes the program again on the same and on other values, and compares. :mod:`.writing` runs all of this,
    :mod:`.program` is what the user gets, and :mod:`.traced` gives a traced graph its program, line by step.
+   :mod:`.beside` sets a written program beside one of a person, by the numbers that their lines compute.
 """
 
 from .program import WrittenProgram

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -58,7 +57,7 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
     questions = [job.task.questions(job.seed) for job in jobs]
     found: list[Verdict] = []
     while len(found) < len(jobs):
-        rest = [_request(job, cases) for job, cases in zip(jobs[len(found) :], questions[len(found) :])]
+        rest = [request(job, cases) for job, cases in zip(jobs[len(found) :], questions[len(found) :])]
         answers, printed = _run({"jobs": rest, "seconds": seconds, "megabytes": megabytes})
         for answer in answers:
             verdict = _verdict(jobs[len(found)], questions[len(found)], answer, printed)
@@ -66,12 +65,20 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
     return found
 
 
+def right_answer(task: Task, folder: Path) -> Path:
+    """Return the learner's file if its answer is right, else that of the solution."""
+    file = folder / task.file
+    right = file.is_file() and check([Job(task, file, 0)])[0].passed
+    return file if right else task.solution
+
+
 def ask(job: dict[str, Any], seconds: float = SECONDS, megabytes: int = MEGABYTES) -> dict[str, Any]:
     """The answer to one job of the child's."""
     return _run({"jobs": [job], "seconds": seconds, "megabytes": megabytes})[0][0]
 
 
-def _request(job: Job, cases: list[Case]) -> dict[str, Any]:
+def request(job: Job, cases: list[Case]) -> dict[str, Any]:
+    """What the child is asked to do for a job."""
     asked = [{"program": c.program, "inputs": {n: encode(v) for n, v in c.inputs.items()}, "may_change": c.may_change}
              for c in cases]  # fmt: skip
     used = {name for case in cases for name in re.findall(r"\w+", case.program)}  # a helper that was given may go
@@ -84,11 +91,10 @@ def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) 
     values = [one["error"] if "error" in one else decode(one["value"]) for one in answer["values"]]
     answers = tuple((case, got) for case, got, one in zip(cases, values, answer["values"]) if "error" not in one)
     for i, (case, got, one) in enumerate(zip(cases, values, answer["values"])):
-        finding = _finding(got) if "error" in one else compare(case, got)
-        if finding:
-            got = None if "error" in one else got
-            return Verdict(job.task, job.path, i, len(cases), finding, case, got, printed, answers)
-    return Verdict(job.task, job.path, len(cases), len(cases), printed=printed)
+        if finding := _finding(got) if "error" in one else compare(case, got):
+            value = None if "error" in one else got
+            return Verdict(job.task, job.path, i, len(cases), finding, case, value, printed, answers)
+    return Verdict(job.task, job.path, len(cases), len(cases), printed=printed, answers=answers)
 
 
 def _finding(error: dict[str, Any]) -> Finding:
@@ -98,30 +104,24 @@ def _finding(error: dict[str, Any]) -> Finding:
 
 def _run(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """The answers to the first jobs, at least one, and what the program printed."""
-    with tempfile.TemporaryDirectory(prefix="minigrad-learn-", ignore_cleanup_errors=True) as scratch:
-        process = _start(scratch)
-        answered, said = bytearray(), bytearray()
-        threads = [
-            threading.Thread(target=_read, args=(process.stdout, answered, MOST_ANSWERED), daemon=True),
-            threading.Thread(target=_read, args=(process.stderr, said, MOST_SAID), daemon=True),
-            threading.Thread(target=_write, args=(process.stdin, json.dumps(request).encode()), daemon=True),
-        ]
-        for thread in threads:
-            thread.start()
+    with (
+        tempfile.TemporaryDirectory(prefix="minigrad-learn-", ignore_cleanup_errors=True) as scratch,
+        tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as answered,
+        tempfile.TemporaryFile() as said,
+    ):
+        asked.write(json.dumps(request).encode())
+        asked.seek(0)
+        process = _start(scratch, asked, answered, said)
         try:
             late = _wait(process, answered, request["seconds"])
         finally:
             _end(process)
-            for thread in threads:
-                thread.join(2)
-            for stream in (process.stdin, process.stdout, process.stderr):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
-    answers = _answers(bytes(answered))[: len(request["jobs"])]
-    if not answers:
-        answers = [{"error": _ended(process.returncode, late)}]
-    return answers, bytes(said).decode("utf-8", "replace")
+        answered.seek(0)
+        said.seek(0)
+        answers = _answers(answered.read(MOST_ANSWERED))[: len(request["jobs"])]
+        printed = said.read(MOST_SAID).decode("utf-8", "replace")
+    return answers or [{"error": _ended(process.returncode, late)}], printed
 
 
 def _ended(status: int, late: bool) -> dict[str, Any]:
@@ -131,29 +131,28 @@ def _ended(status: int, late: bool) -> dict[str, Any]:
     return {"kind": "late" if late or text == "SIGXCPU" else "ended", "text": text, "line": None, "code": ""}
 
 
-def _start(scratch: str) -> subprocess.Popen[bytes]:
+def _start(scratch: str, asked: IO[bytes], answered: IO[bytes], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the process, with files for its three streams: a pipe would need a thread that reads it."""
     package = str(Path(__file__).resolve().parents[2])
     more = {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
     more |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     more |= {"PYTHONIOENCODING": "utf-8:replace", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "minigrad.learn.child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdin=asked,
+        stdout=answered,
+        stderr=said,
         cwd=scratch,
         env={**os.environ, **more},
         start_new_session=os.name == "posix",
     )
 
 
-def _wait(process: subprocess.Popen[bytes], answered: bytearray, seconds: float) -> bool:
+def _wait(process: subprocess.Popen[bytes], answered: IO[bytes], seconds: float) -> bool:
     """Wait for the process to end. Return True if it gives no answer for so long that its own time limit must have failed."""
-    count, until = 0, time.monotonic() + STARTING + 8 * seconds
+    start = time.time()
     while process.poll() is None:
-        if len(answered) > count:
-            count, until = len(answered), time.monotonic() + STARTING + 8 * seconds
-        if time.monotonic() > until:
+        if time.time() - max(start, os.fstat(answered.fileno()).st_mtime) > STARTING + 8 * seconds:
             return True
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
@@ -168,20 +167,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     elif process.poll() is None:
         process.kill()
     process.wait()
-
-
-def _read(stream: IO[bytes] | None, into: bytearray, most: int) -> None:
-    """Read to the end, and keep the beginning: a program that prints without end must not fill our memory."""
-    assert stream is not None
-    while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
-        into += part[: most - len(into)]
-
-
-def _write(stream: IO[bytes] | None, content: bytes) -> None:
-    assert stream is not None
-    with contextlib.suppress(OSError):  # it ended before it read all
-        stream.write(content)
-        stream.close()
 
 
 def _answers(text: bytes) -> list[dict[str, Any]]:

@@ -16,12 +16,14 @@ import sys
 import threading
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import IO, Any
 
 import numpy as np
 
+from minigrad.codegen.beside import values_by_line
 from minigrad.errors import said_by_minigrad
 from minigrad.learn.data import decode, encode
 from minigrad.learn.programs import HELPERS, draw, make_function, run_program
@@ -42,10 +44,8 @@ def main() -> None:
         opened.clear()
         _limit("CPU", math.ceil(time.process_time() + request["seconds"]) + 2)  # if _watch cannot run
         done = threading.Event()
-        main_thread = threading.main_thread().ident
-        threading.Thread(
-            target=_watch, args=(done, request["seconds"], answers, job["path"], main_thread), daemon=True
-        ).start()
+        watch = (done, request["seconds"], answers, job["path"])
+        threading.Thread(target=_watch, args=watch, daemon=True).start()
         answer = _answer(job)
         files = {path.replace("\0", "") for path in opened if os.path.isabs(path)}  # the working folder may be gone
         answer["solution"] = any(os.path.realpath(path).startswith(solutions) for path in files)
@@ -62,7 +62,7 @@ def _limit(kind: str, limit: int) -> None:
         resource.setrlimit(which, (limit, resource.getrlimit(which)[1]))
 
 
-def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, main: int) -> None:
+def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str) -> None:
     """Report the current line and end the process when its time is up; a learner's `except:` could catch an exception.
 
     The limit is in CPU time, so that a busy computer does not cut programs short. A program that waits without using the CPU
@@ -72,7 +72,7 @@ def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, m
     while time.process_time() - processor < seconds and time.monotonic() - clock < 6 * seconds:
         if done.wait(0.05):
             return
-    frame: FrameType | None = sys._current_frames().get(main)
+    frame: FrameType | None = sys._current_frames().get(threading.main_thread().ident or 0)
     while frame is not None and frame.f_code.co_filename != path:
         frame = frame.f_back
     error = _error("late", "", path, frame.f_lineno if frame else None)
@@ -106,7 +106,8 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     inputs = {name: decode(data, make_function) for name, data in case["inputs"].items()}
-    got = encode(run_program(case["program"], {**HELPERS, **names, **inputs}))
+    run = partial(run_program, case["program"], {**HELPERS, **names, **inputs})
+    got = encode(values_by_line(run, case["lines"]) if "lines" in case else run())
     for name, value in inputs.items():
         if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
             return {"error": _error("changed", name, "", None)}

@@ -18,6 +18,7 @@ from .checker import Job, Verdict, check
 from .page import write_page
 from .report import next_task, overview, report, upcoming
 from .tasks import LANGUAGES, Task, find, say, tasks
+from .written import written_beside
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
@@ -154,9 +155,9 @@ def _check(options: argparse.Namespace) -> int:
 
 def _tell(verdict: Verdict, language: str, page: bool) -> None:
     print(report(verdict, language), flush=True)
-    line = write_page(verdict, language) if page and not verdict.passed else None
-    if line:
-        print(f"\n{line}", flush=True)
+    more = written_beside(verdict, language) if verdict.passed else write_page(verdict, language) if page else None
+    if more:
+        print(f"\n{more}", flush=True)
 
 
 def _checked(folder: Path, progress: Progress, wanted: list[Task], *, counted: bool = True) -> list[Verdict]:

@@ -13,7 +13,7 @@ from .tasks import AtMost, Case
 
 @dataclass(frozen=True)
 class Finding:
-    """The name of a sentence in words.json, and what is filled in."""
+    """The name of a sentence in words.json, and what is filled in; "part" says where in a tuple or dict it is."""
 
     kind: str
     facts: dict[str, Any] = field(default_factory=dict)
@@ -46,14 +46,17 @@ def _compare_parts(got: Any, want: Any, case: Case, name: str) -> Finding | None
         if not isinstance(got, dict) or got.keys() != want.keys():
             keys = ", ".join(map(repr, got)) if isinstance(got, dict) else _kind(got)
             return Finding("keys", {"name": name, "got": keys, "want": ", ".join(map(repr, want))})
-        parts = [(got[key], want[key], f"{name}[{key!r}]") for key in want]
+        parts = [(key, f"{name}[{key!r}]") for key in want]
     else:
         names = case.names if case.names and not name else tuple(f"{name}[{i}]" for i in range(len(want)))
         if not isinstance(got, tuple | list) or len(got) != len(want):
             many = f"{len(got)}" if isinstance(got, tuple | list) else f"1 ({_kind(got)})"
             return Finding("count", {"got": many, "want": len(want), "names": names})
-        parts = list(zip(got, want, names))
-    return next((found for one in parts if (found := _compare(*one[:2], case, one[2]))), None)
+        parts = list(enumerate(names))
+    for place, part in parts:
+        if found := _compare(got[place], want[place], case, part):
+            return Finding(found.kind, {**found.facts, "part": [place, *found.facts.get("part", [])]})
+    return None
 
 
 def _compare_numbers(got: Any, want: np.ndarray[Any, Any], tolerance: float, name: str) -> Finding | None:

@@ -58,7 +58,7 @@ def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
     about = {"at": place or "backward", "leaf": leaf, "language": language, "seed": encode(case.inputs.get("g"))}
     if place is None or (case.names and case.names[0] in FORWARD):
         inputs = {name: encode(value) for name, value in case.inputs.items()}
-        at = _index(case, part, verdict.got, finding.facts) if place is None else [0]
+        at = _index(verdict.got, finding.facts) if place is None else [0]
         end = "result" if place is None else case.names[0]
         own = {"program": case.program, "inputs": inputs, "part": at, "file": "<check>", "end": end}
         job = {"path": str(verdict.path.resolve()), "names": [], "cases": []}
@@ -67,9 +67,8 @@ def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
         if page and _is_right(page, verdict, part, place, at):
             yield page | {"whose": "own"}
     if place is not None and case.forward:
-        end = case.forward.splitlines()[-1].partition(" = ")[0]
-        given = {"program": f"{case.forward}\n{end}", "inputs": {n: encode(v) for n, v in case.given().items()}}
-        given |= {"part": [], "end": end, "file": say(language, "page_file", label=verdict.task.label)}
+        given = {"program": f"{case.forward}\n{case.end}", "inputs": {n: encode(v) for n, v in case.given().items()}}
+        given |= {"part": [], "end": case.end, "file": say(language, "page_file", label=verdict.task.label)}
         yield draw({}, about | given | {"lesson": _lesson(verdict, "given", place)}) | {"whose": "given"}
 
 
@@ -88,13 +87,11 @@ def _place(case: Case, part: str) -> tuple[str | None, str | None]:
     return f"gradient of {leaf}", leaf
 
 
-def _index(case: Case, part: str, got: Any, facts: dict[str, Any]) -> list[int]:
+def _index(got: Any, facts: dict[str, Any]) -> list[Any]:
     """Where in the learner's result the part is; of a list of numbers, where in it the first wrong one is."""
-    name = part if part in case.names else part.partition("[")[0]
-    found = [case.names.index(name)] if name else []
-    found += [int(i) for i in re.findall(r"\[(\d+)\]", part.removeprefix(name))]
+    found: list[Any] = facts.get("part", [])
     if isinstance(part_of(got, found), list) and "at" in facts:
-        found += [int(i) for i in re.findall(r"\d+", facts["at"])]
+        found = [*found, *map(int, re.findall(r"\d+", facts["at"]))]
     return found
 
 
@@ -125,17 +122,13 @@ def _lesson(verdict: Verdict, whose: str, place: str | None) -> dict[str, Any]:
         if place is not None and verdict.case and "g" in verdict.case.given():
             texts["intro"][language] += say(language, "page_seed")
         key = "page_value" if place is None else "page_way" if place.startswith("backward") else "page_gradient"
-        texts["text"][language] = _said(verdict, language, key)
+        texts["text"][language] = say(language, key, **_numbers(verdict, language))
     steps = [{"at": place or "backward", "text": texts.pop("text"), "stop": True}]
     if place is not None and (mistakes := {language: place_of(verdict, language) for language in LANGUAGES})["en"]:
-        named_text = {language: "\n\n".join([said[1], _said(verdict, language, "page_mistake")])
-                      for language, said in mistakes.items() if said}  # fmt: skip
+        named_text = {x: f"{said[1]}\n\n{say(x, 'page_mistake', **_numbers(verdict, x))}"
+                      for x, said in mistakes.items() if said}  # fmt: skip
         steps.insert(0, {"at": mistakes["en"][0], "text": named_text, "stop": True})
     return {**texts, "steps": steps}
-
-
-def _said(verdict: Verdict, language: str, key: str) -> str:
-    return say(language, key, **_numbers(verdict, language))
 
 
 def _numbers(verdict: Verdict, language: str) -> dict[str, str]:
@@ -144,7 +137,7 @@ def _numbers(verdict: Verdict, language: str) -> dict[str, str]:
     facts, part = verdict.finding.facts, verdict.finding.facts["name"]
     what = named(part, language) or say(language, "page_result")
     what = what.replace("gradient of", "Gradient of")
-    index = _index(verdict.case, part, verdict.got, facts)
+    index = _index(verdict.got, facts)
     got, want = (np.asarray(part_of(value, index)) for value in (verdict.got, verdict.case.expected))
     if verdict.finding.kind == "shape":
         return {"what": say(language, "page_shape", what=what), "got": facts["got"], "want": facts["want"]}

@@ -6,19 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from .compare import number
+from .compare import compare, number
+from .data import part_of
 from .tasks import Case, sentences
 
 
 def pattern(case: Case, got: Any, language: str) -> str | None:
     """A sentence on the first part that is wrong, or None where there is no rule."""
-    found = _first_wrong(case, case.expected, got)
-    if found is None:
+    found = compare(case, got)
+    part = found.facts.get("part", []) if found else []
+    try:
+        have, want = (np.asarray(part_of(value, part), float) for value in (got, case.expected))
+    except (TypeError, ValueError):
         return None
-    have, want, wrong = found
     words: dict[str, str] = sentences(language)["pattern"]
-    if wrong is None:
+    if have.shape != want.shape:
         return _of_another_shape(have, want, words)
+    wrong = ~(
+        np.abs(have - want) <= case.tolerance * float(np.max(np.abs(want), initial=1e-3, where=np.isfinite(want)))
+    )
+    if not wrong.any():
+        return None
     where = _where(wrong, case.inputs, words)
     if where is None:
         return None
@@ -28,22 +36,6 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     kind, value = said
     text = words[kind].format(where=where, ratio=value, offset=value)
     return text[0].upper() + text[1:]
-
-
-def _first_wrong(case: Case, want: Any, got: Any) -> tuple[Any, Any, Any] | None:
-    if isinstance(want, tuple):
-        if not isinstance(got, tuple | list) or len(got) != len(want):
-            return None
-        return next((found for w, g in zip(want, got) if (found := _first_wrong(case, w, g))), None)
-    try:
-        have, right = np.asarray(got, float), np.asarray(want, float)
-    except (TypeError, ValueError):
-        return None
-    if have.shape != right.shape:
-        return have, right, None
-    size = float(np.max(np.abs(right), initial=1e-3, where=np.isfinite(right)))
-    wrong = ~(np.abs(have - right) <= case.tolerance * size)
-    return (have, right, wrong) if wrong.any() else None
 
 
 def _of_another_shape(have: Any, want: Any, words: dict[str, str]) -> str | None:

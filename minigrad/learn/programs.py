@@ -41,7 +41,7 @@ def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """Run a program on Tensors, and make its page: the HTML, the step it is opened at, and the value and gradient on it."""
     inputs = {name: _leaf(decode(data), name) for name, data in asked["inputs"].items()}
     if asked["file"] != "<check>":
-        _show(asked["program"].rpartition("\n")[0], asked["file"])
+        show(asked["program"].rpartition("\n")[0], asked["file"])
     with np.errstate(all="ignore"), tempfile.TemporaryDirectory() as scratch:
         with trace():
             result = run_program(asked["program"], {**HELPERS, **names, **inputs}, asked["file"])
@@ -76,7 +76,7 @@ def _that_fits(lesson: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 def _leaf(value: Any, name: str) -> Any:
     """Numbers and arrays of floats, also in lists, as Tensors with a name; code as a function."""
     if isinstance(value, Code):
-        _show(value, name)
+        show(value, name)
         return run_program(value, dict(HELPERS), name)
     if isinstance(value, list):
         return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
@@ -85,6 +85,6 @@ def _leaf(value: Any, name: str) -> Any:
     return value
 
 
-def _show(text: str, file: str) -> None:
+def show(text: str, file: str) -> None:
     """Have the page show a text that is in no file."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

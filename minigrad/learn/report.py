@@ -74,23 +74,11 @@ def _program(path: Path) -> list[str]:
 
 
 DIAGNOSED = ("scalar", "places", "nowhere", "nan", "nan_scalar", "shape", "judged")
-# What NumPy says of arrays that do not fit each other; the same in other words is in words.json, under "numpy".
-MISFITS = {
-    "matmul": r"matmul: Input operand 1 has a mismatch .*size (\d+) is different from (\d+)",
-    "dot": r"shapes (\(.*\)) and (\(.*\)) not aligned",
-    "batch": r"broadcast together with remapped shapes",
-    "number": r"matmul: Input operand . does not have enough dimensions",
-    "in_place": r"non-broadcastable output operand with shape (\(.*\)) doesn't match the broadcast shape (\(.*\))",
-    "broadcast": r"could not be broadcast together with shapes (\(.*?\)) (\(.*?\))",
-    "reshape": r"cannot reshape array of size (\d+) into shape (\(.*\))",
-    "axis": r"axis (-?\d+) is out of bounds for array of dimension (\d+)",
-    "index": r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)",
-}
 
 
 def _in_words(error: dict[str, Any], language: str) -> list[str]:
     """What NumPy's message means, and the shapes of the arrays in the line that it is about."""
-    for key, message in MISFITS.items():
+    for key, message in sentences("numpy").items():
         if found := re.search(message, error.get("text", "")):
             shapes = [say(language, "shapes_here", shapes=error["shapes"])] if error.get("shapes") else []
             return [sentences(language)["numpy"][key].format(*found.groups()), *shapes]

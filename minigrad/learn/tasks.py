@@ -44,11 +44,14 @@ class Case:
     tolerance: float = 1e-7
     about: str = ""  # a key of words.json, under "about": said when the answer is wrong
     may_change: bool = False  # the inputs are there to be changed
-    judge: Callable[[Any], dict[str, Any] | None] | None = (
-        None  # where many are right: a key of "about", what it fills in
-    )
+    judge: Callable[[Any], dict[str, Any] | None] | None = None  # if many are right: a key of "about", and its facts
     forward: str = ""
     leaves: dict[str, Any] | None = None
+
+    @property
+    def end(self) -> str:
+        """The name that ``forward`` assigns to last."""
+        return self.forward.splitlines()[-1].partition(" = ")[0]
 
     def given(self) -> dict[str, Any]:
         return self.inputs if self.leaves is None else self.leaves
@@ -59,6 +62,7 @@ class Task:
     number: tuple[int, int]
     file: str
     cases: Callable[[np.random.Generator], Iterator[Case]] = field(repr=False)
+    by_hand: bool = False  # the learner writes the backward pass of Case.forward, and then sees minigrad's beside it
 
     @property
     def label(self) -> str:
@@ -109,12 +113,12 @@ class ShortNumbers(np.random.Generator):
 _found: dict[tuple[int, int], Task] = {}
 
 
-def task(file: str) -> Callable[[Callable[[np.random.Generator], Iterator[Case]]], Task]:
+def task(file: str, *, by_hand: bool = False) -> Callable[[Callable[[np.random.Generator], Iterator[Case]]], Task]:
     """Makes a task of a function that yields its cases. ``file`` is named ``<lesson>_<number>_<name>.py``."""
 
     def make(cases: Callable[[np.random.Generator], Iterator[Case]]) -> Task:
         lesson, number, _ = file.split("_", 2)
-        made = Task((int(lesson), int(number)), file, cases)
+        made = Task((int(lesson), int(number)), file, cases, by_hand)
         _found[made.number] = made
         return made
 
@@ -152,7 +156,7 @@ def _words(language: str) -> dict[str, Any]:
 
 @cache
 def sentences(language: str) -> dict[str, Any]:
-    """What is said of answers."""
+    """What is said of answers; and under "numpy" NumPy's messages about arrays that do not fit each other."""
     texts: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
     return texts[language]
 

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 
 Slip = tuple[str, ast.AST]  # the name of a mistake, and what stands in the place of a node
+Put = Callable[[ast.AST], None]  # puts another node in the place of one
 COSINES = {"sin": "cos", "cos": "sin", "argmax": "argmin"}
 LEFT_OUT = {"tanh", "exp", "sqrt", "abs", "log", "outer"}
 SUMS = {"sum": "mean_for_sum", "mean": "sum_for_mean"}
-
-
-@dataclass(frozen=True)
-class Hook:
-    """Where in a parent a node hangs."""
-
-    parent: ast.AST
-    field: str
-    index: int | None
-
-    def put(self, node: ast.AST) -> None:
-        if self.index is None:
-            setattr(self.parent, self.field, node)
-        else:
-            getattr(self.parent, self.field)[self.index] = node
 
 
 def slips(source: str, given: set[str]) -> Iterator[tuple[str, str]]:
@@ -34,14 +20,14 @@ def slips(source: str, given: set[str]) -> Iterator[tuple[str, str]]:
     The functions that are ``given`` stay as they are.
     """
     tree = ast.parse(source)
-    repeated: dict[tuple[str, str, str], list[tuple[Hook, ast.AST, ast.AST]]] = {}
+    repeated: dict[tuple[str, str, str], list[tuple[Put, ast.AST, ast.AST]]] = {}
     for function in _functions(tree, given):
         names = _names(function)
-        for place, node in _places(function):
+        for put, node in _places(function):
             for name, new in _slips_at(node, names):
-                yield name, _with(tree, [(place, node, new)])
+                yield name, _with(tree, [(put, node, new)])
                 key = (name, _text(node)) if name not in _EVERYWHERE else (name, "")
-                repeated.setdefault((*key, type(new).__name__), []).append((place, node, new))
+                repeated.setdefault((*key, type(new).__name__), []).append((put, node, new))
     for (name, *_), changes in repeated.items():
         at = {id(change[1]): change for change in changes}
         if len(at) > 1:
@@ -63,7 +49,7 @@ def _names(function: ast.FunctionDef) -> list[str]:
     return list(dict.fromkeys([arg.arg for arg in function.args.args] + stored))
 
 
-def _places(function: ast.FunctionDef) -> Iterator[tuple[Hook, ast.AST]]:
+def _places(function: ast.FunctionDef) -> Iterator[tuple[Put, ast.AST]]:
     for parent in ast.walk(ast.Module(function.body, [])):
         if isinstance(parent, ast.arguments):
             continue
@@ -71,19 +57,19 @@ def _places(function: ast.FunctionDef) -> Iterator[tuple[Hook, ast.AST]]:
             if field in ("annotation", "returns", "decorator_list"):
                 continue
             if isinstance(value, ast.AST):
-                yield Hook(parent, field, None), value
+                yield partial(setattr, parent, field), value
             elif isinstance(value, list):
-                yield from ((Hook(parent, field, i), item) for i, item in enumerate(value) if isinstance(item, ast.AST))
+                yield from ((partial(value.__setitem__, i), x) for i, x in enumerate(value) if isinstance(x, ast.AST))
 
 
-def _with(tree: ast.Module, changes: list[tuple[Hook, ast.AST, ast.AST]]) -> str:
-    for place, _, new in changes:
-        place.put(new)
+def _with(tree: ast.Module, changes: list[tuple[Put, ast.AST, ast.AST]]) -> str:
+    for put, _, new in changes:
+        put(new)
     try:
         return ast.unparse(ast.fix_missing_locations(tree))
     finally:
-        for place, old, _ in reversed(changes):
-            place.put(old)
+        for put, old, _ in reversed(changes):
+            put(old)
 
 
 def _text(node: ast.AST) -> str:

@@ -8,7 +8,7 @@ from minigrad.learn.tasks import Case, task
 from minigrad.transforms.grad import vjp
 
 
-@task("5_1_unbroadcast.py")
+@task("5_1_unbroadcast.py", by_hand=True)
 def unbroadcast(rng: np.random.Generator) -> Iterator[Case]:
     for full, shape in (
         ((2, 3), (3,)),
@@ -29,7 +29,7 @@ def unbroadcast(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("unbroadcast(g, shape)", {"g": g, "shape": (3,)}, g.sum(0), tolerance=1e-5, about="float32")
 
 
-@task("5_2_scale_and_shift.py")
+@task("5_2_scale_and_shift.py", by_hand=True)
 def scale_and_shift(rng: np.random.Generator) -> Iterator[Case]:
     for rows, columns in ((2, 2), (4, 3), (1, 3), (3, 1)):
         x, g = rng.normal(size=(2, rows, columns))

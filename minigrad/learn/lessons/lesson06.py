@@ -19,7 +19,7 @@ n = (x - x.mean(axis=-1, keepdims=True)) / s
 y = n * weight + bias"""
 
 
-@task("6_1_matmul.py")
+@task("6_1_matmul.py", by_hand=True)
 def matmul(rng: np.random.Generator) -> Iterator[Case]:
     for batch, n, k, m in (((), 1, 2, 1), ((), 2, 3, 4), ((), 3, 3, 3), ((5,), 2, 3, 4), ((2, 3), 2, 2, 2)):
         x, W, g = rng.normal(size=(*batch, n, k)), rng.normal(size=(k, m)), rng.normal(size=(*batch, n, m))
@@ -29,7 +29,7 @@ def matmul(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("matmul_backward(x, W, g)", inputs, want, names, about=about, forward="y = x @ W")
 
 
-@task("6_2_softmax.py")
+@task("6_2_softmax.py", by_hand=True)
 def softmax(rng: np.random.Generator) -> Iterator[Case]:
     for shape in ((3,), (2, 3), (2, 2, 4)):
         x = rng.normal(size=shape)
@@ -48,7 +48,7 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("softmax(x)", {"x": x}, np.asarray(right_softmax(x)), tolerance=1e-5, about="float32")
 
 
-@task("6_3_cross_entropy.py")
+@task("6_3_cross_entropy.py", by_hand=True)
 def cross_entropy(rng: np.random.Generator) -> Iterator[Case]:
     for rows, classes, scale in ((1, 2, 1.0), (4, 3, 1.0), (3, 5, 1000.0)):
         logits, labels = rng.normal(size=(rows, classes)) * scale, rng.integers(0, classes, rows)
@@ -62,7 +62,7 @@ def cross_entropy(rng: np.random.Generator) -> Iterator[Case]:
         yield Case(program, inputs, want, names, about=about, forward=CROSS_ENTROPY, leaves=leaves)
 
 
-@task("6_4_layer_norm.py")
+@task("6_4_layer_norm.py", by_hand=True)
 def layer_norm(rng: np.random.Generator) -> Iterator[Case]:
     for rows, d, eps in ((1, 3, 1e-5), (4, 3, 1e-5), (2, 5, 0.1), (2, 3, None)):
         x, g = rng.normal(size=(2, rows, d)) * 2 + 1

@@ -30,10 +30,8 @@ def adam(rng: np.random.Generator) -> Iterator[Case]:
         want = w - rate * sum(_adam_step(gradients[:t], beta1, beta2, eps) for t in range(1, steps + 1))
         program = "adam(w, gradients, rate, beta1, beta2, eps)"
         yield Case(program, inputs, want, about="later_steps" if steps > 1 else "")
-    w, gradients = (
-        rng.normal(size=2),
-        list(rng.normal(size=(2, 2)) * 1e-6),
-    )  # so small that the eps of the signature shows
+    # So small that the eps of the signature shows.
+    w, gradients = rng.normal(size=2), list(rng.normal(size=(2, 2)) * 1e-6)
     want = w - 0.1 * sum(_adam_step(gradients[:t], 0.9, 0.999, 1e-8) for t in (1, 2))
     yield Case("adam(w, gradients, rate)", {"w": w, "gradients": gradients, "rate": 0.1}, want, about="defaults")
 
@@ -49,9 +47,8 @@ def _adam_step(gradients: list[Any], beta1: float, beta2: float, eps: float) -> 
 def clipping(rng: np.random.Generator) -> Iterator[Case]:
     two = ((2, 3), (4,))
     for shapes, longer, less in ((((1,), (1,)), True, 1), (two, True, 1), (two, True, 50), (two, False, 1)):
-        gradients = [
-            rng.normal(size=shape) / less**i for i, shape in enumerate(shapes)
-        ]  # less: the second alone is short
+        # Where `less` is large, the second alone is short.
+        gradients = [rng.normal(size=shape) / less**i for i, shape in enumerate(shapes)]
         norm = math.sqrt(math.fsum(x * x for g in gradients for x in g.ravel().tolist()))
         limit = norm * float(rng.uniform(0.2, 0.8) if longer else rng.uniform(1.5, 3))
         want = [g * (limit / norm) if longer else g for g in gradients]

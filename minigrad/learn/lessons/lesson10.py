@@ -27,7 +27,7 @@ def attention(rng: np.random.Generator) -> Iterator[Case]:
             yield Case("attention(q, k, v)", {"q": q, "k": k, "v": v}, (out, weights), names, about="defaults")
 
 
-@task("10_2_attention_backward.py")
+@task("10_2_attention_backward.py", by_hand=True)
 def attention_backward(rng: np.random.Generator) -> Iterator[Case]:
     for n, d, e in ((1, 1, 1), (3, 2, 2), (4, 3, 2), (2, 2, 2)):
         q, k, v, g = (rng.normal(size=(n, m)) for m in (d, d, e, e))

@@ -20,7 +20,7 @@ logits = mean @ C
 loss = np.log(np.exp(logits).sum()) - logits[label]"""
 
 
-@task("11_1_transformer_block.py")
+@task("11_1_transformer_block.py", by_hand=True)
 def transformer_block(rng: np.random.Generator) -> Iterator[Case]:
     def loss(x, W1, W2, C, label):  # type: ignore[no-untyped-def]
         h = x + scaled_dot_product_attention(x, x, x)

@@ -45,9 +45,8 @@ def sampling(rng: np.random.Generator) -> Iterator[Case]:
     want = np.searchsorted(np.cumsum(p), u, side="right")
     inputs = {"logits": logits, "temperature": 0.7, "us": u}
     yield Case(drawn, inputs, want, about="frequencies")
-    apart = (
-        rng.permutation(4) * 0.5
-    )  # no two alike; and the largest is in two places, as a program may name one by luck
+    # No two are alike, and the largest is in two places, because a program may name one by luck.
+    apart = rng.permutation(4) * 0.5
     for given in (apart, apart[::-1].copy()):
         yield Case("sample(logits, 0, 0.9)", {"logits": given}, int(np.argmax(given)), about="zero_temperature")
     yield Case("isinstance(sample(logits, 1.0, 0.3), int)", {"logits": logits}, True, about="token")

@@ -107,6 +107,12 @@ def test_megabytes_of_output_are_cut_and_the_answer_arrives(tmp_path: Path) -> N
     assert len(report(verdict, "en")) < 3000
 
 
+@posix
+def test_output_that_would_fill_the_disk_is_an_error_of_its_line(tmp_path: Path) -> None:
+    verdict = answered(tmp_path, "while True:\n    print('spam ' * 2_000_000)", seconds=20)
+    assert kind(verdict) == "raised_at" and "print('spam ' * 2_000_000)" in report(verdict, "en")
+
+
 def test_output_without_end_is_an_endless_loop(tmp_path: Path) -> None:
     verdict = answered(tmp_path, "while True:\n    print('spam')", seconds=0.5)
     assert kind(verdict) == "late_at" and "spam" in report(verdict, "en")

@@ -87,11 +87,13 @@ def asked() -> dict[tuple[str, str], tuple[Verdict, Any]]:
     for task in tasks():
         for case in task.questions(4):
             whole = case.expected if case.names else (case.expected,)
-            for name, want in zip(case.names or ("",), whole):
+            for at, (name, want) in enumerate(zip(case.names or ("",), whole)):
                 parts = zip((f"{name}[{i}]" for i in range(9)), want) if isinstance(want, tuple) else [(name, want)]
                 for part, right in parts:
                     if case.forward and page_module._place(case, part)[0] not in (None, "gradient of end"):
-                        finding = Finding("places", {"name": part, "at": "[0]", "got": "1", "want": "2"})
+                        place = [int(i) for i in re.findall(r"\[(\d)\]", part.removeprefix(name))]
+                        facts = {"name": part, "at": "[0]", "got": "1", "want": "2", "part": [at] * bool(name) + place}
+                        finding = Finding("places", facts)
                         found[task.label, part] = Verdict(task, Path(), 0, 1, finding, case, case.expected), right
     return found
 
