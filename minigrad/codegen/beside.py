@@ -19,7 +19,7 @@ LEAST = 24  # characters of the left column: a longer line has a row of its own 
 
 
 @dataclass(frozen=True)
-class Line:
+class ProgramLine:
     """A line of a program, and the arrays and floats that it computes."""
 
     text: str
@@ -61,7 +61,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.floating | float) and np.asarray(value).dtype.kind == "f"
 
 
-def beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> str:
+def beside(left: Sequence[ProgramLine], right: Sequence[ProgramLine], columns: int) -> str:
     """Return the two programs as rows of text. Neither changes the order of its lines."""
     lengths = [len(line.text) for line in left]
     room = max(LEAST, columns - max(len(line.text) for line in right) - len(SAME))
@@ -75,7 +75,7 @@ def beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> str:
     return "\n".join(rows)
 
 
-def _rows(left: Sequence[Line], right: Sequence[Line]) -> list[tuple[str, str, str]]:
+def _rows(left: Sequence[ProgramLine], right: Sequence[ProgramLine]) -> list[tuple[str, str, str]]:
     """Return the rows: the largest number of lines that fit, in order, and the lines between them as they come."""
     rows: list[tuple[str, str, str]] = []
     at = [0, 0]
@@ -93,7 +93,7 @@ def _rows(left: Sequence[Line], right: Sequence[Line]) -> list[tuple[str, str, s
     return rows
 
 
-def _pairs(left: Sequence[Line], right: Sequence[Line]) -> list[tuple[int, int]]:
+def _pairs(left: Sequence[ProgramLine], right: Sequence[ProgramLine]) -> list[tuple[int, int]]:
     """Return the longest list of lines that compute the same numbers; a line on the left may be in several pairs."""
 
     @cache
@@ -108,11 +108,11 @@ def _pairs(left: Sequence[Line], right: Sequence[Line]) -> list[tuple[int, int]]
     return list(best(0, 0))
 
 
-def meet(one: Line, other: Line) -> bool:
+def meet(one: ProgramLine, other: ProgramLine) -> bool:
     return any(a.shape == b.shape and np.allclose(a, b, rtol=CLOSE, atol=0) for a in one.values for b in other.values)
 
 
-def lines_of(program: WrittenProgram, arguments: Iterable[Any]) -> Iterator[tuple[bool, Line]]:
+def lines_of(program: WrittenProgram, arguments: Iterable[Any]) -> Iterator[tuple[bool, ProgramLine]]:
     """Run a written program. Yield its lines that compute numbers, and whether each is part of the backward pass."""
     arguments = list(arguments)
     values = values_by_line(lambda: program(*arguments), "<written program>")
@@ -120,4 +120,4 @@ def lines_of(program: WrittenProgram, arguments: Iterable[Any]) -> Iterator[tupl
     for number, text in enumerate(program.source.splitlines(), 1):
         backward = backward or text == "    # backward"
         if number in values and not text.lstrip().startswith(("return", "check_arguments(")):
-            yield backward, Line(text.removeprefix("    "), values[number])
+            yield backward, ProgramLine(text.removeprefix("    "), values[number])

@@ -8,7 +8,7 @@ from textwrap import indent
 
 import numpy as np
 
-from ..codegen.beside import Line, beside, lines_of, meet
+from ..codegen.beside import ProgramLine, beside, lines_of, meet
 from ..codegen.program import WrittenProgram
 from ..codegen.writing import write_numpy
 from .checker import Job, Verdict, ask, request
@@ -32,14 +32,14 @@ def written_beside(verdict: Verdict, language: str) -> str | None:
         return None
 
 
-def _own(verdict: Verdict, case: Case) -> Iterator[Line]:
+def _own(verdict: Verdict, case: Case) -> Iterator[ProgramLine]:
     """The lines of the learner's functions that ran, without their signatures."""
     asked = request(Job(verdict.task, verdict.path, 0), [case])
     asked["cases"][0]["lines"] = asked["path"]
     values = decode(ask(asked)["values"][0]["value"])
     for number, text in enumerate(verdict.path.read_text(encoding="utf-8").splitlines(), 1):
         if number in values and text.startswith(" "):
-            yield Line(text, values[number])
+            yield ProgramLine(text, values[number])
 
 
 def _written(case: Case) -> WrittenProgram:

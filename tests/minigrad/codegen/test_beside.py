@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.codegen.beside import Line, beside, lines_of, values_by_line
+from minigrad.codegen.beside import ProgramLine, beside, lines_of, values_by_line
 
 PROGRAM = """import numpy as np
 
@@ -38,8 +38,8 @@ def test_a_line_computes_what_it_assigns_writes_into_and_returns(tmp_path: Path)
     }
 
 
-def line(text: str, *values: float) -> Line:
-    return Line(text, [np.array(value) for value in values])
+def line(text: str, *values: float) -> ProgramLine:
+    return ProgramLine(text, [np.array(value) for value in values])
 
 
 def test_lines_with_the_same_numbers_stand_in_a_row_and_the_others_between_them() -> None:
