@@ -89,7 +89,11 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError "
         "VersionError",
     ),
-    "modules": ("Modules", "nn", "Module Parameter Buffer Sequential Residual functional_call loss_of init functional"),
+    "modules": (
+        "Modules",
+        "nn",
+        "Module Parameter Buffer Sequential Residual functional_call loss_of per_example_grads init functional",
+    ),
     "layers": (
         "Layers",
         "nn",

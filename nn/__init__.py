@@ -42,6 +42,7 @@ from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttent
 from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .optim import SGD, AdaGrad, Adam, AdamW, Lion, RMSProp
 from .optimizer import Optimizer
+from .per_example import per_example_grads
 from .pooling import AvgPool1d, AvgPool2d, Flatten, GlobalAvgPool, MaxPool1d, MaxPool2d, pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids
 from .recurrent import GRU, RNN, GRUCell, RNNCell
@@ -69,6 +70,7 @@ __all__ = [
     "functional",
     "functional_call",
     "loss_of",
+    "per_example_grads",
     "init",
     "parallel",
     "Affine",

@@ -62,7 +62,7 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
         )
     own = bound._state_by_path()
     new = _checked(bound, own, parameters)
-    copies = _Copies(bound, {id(parameter): new[path] for path, parameter in own.items()})
+    copies = Copies(bound, {id(parameter): new[path] for path, parameter in own.items()})
     first = next_sequence_number()
     try:
         result: R = copies.of(model)(*args, **kwargs)
@@ -133,7 +133,7 @@ def _stand_in(path: str, value: Any, parameter: State) -> State:
     return stand_in(parameter, array, node_of(value) if isinstance(value, Tensor) else None)
 
 
-class _Copies:
+class Copies:
     """A copy of the module tree in which some objects are replaced."""
 
     def __init__(self, model: Module | None, instead: dict[int, Any]) -> None:
@@ -205,7 +205,7 @@ class _Copies:
 
     def hand_back(self, parameters: dict[int, Any]) -> None:
         """Repeat on the model the assignments to its copies; ``parameters`` maps id(replacement) to the model's own."""
-        back = _Copies(None, parameters | {id(copy): original for original, copy, _ in self._made})
+        back = Copies(None, parameters | {id(copy): original for original, copy, _ in self._made})
         for original, copy, before in self._made:
             now = vars(copy)
             for name in before.keys() - now.keys():

@@ -1,0 +1,214 @@
+"""The gradient of the loss of each example of a batch, from one forward and one backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import ArgumentError, ShapeError, Tensor, UnsupportedError, autograd_grad, tree_map
+from minigrad.internal import Array, array_of, leaves, node_of, stand_in, wengert_list, zeros
+
+from .affine import Affine
+from .convolution import Conv1d, Conv2d, ConvTranspose2d
+from .dropout import Dropout
+from .embedding import Embedding, TiedOutput
+from .functional_call import Copies, functional_call
+from .module import Module, Parameter
+from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from .positional import LearnedPositions
+
+
+def per_example_grads(
+    model: Module, loss: Callable[[Any, Any], Tensor], batch: Any, *, check: bool = True
+) -> dict[str, Array]:
+    """Return the gradient of each example's loss: a dict from path to array, (batch, *shape of the parameter).
+
+    ``loss(model, batch)`` returns one loss per example, as ``reduction="none"`` gives them, and the first axis of every array
+    in ``batch`` is the examples. Row i is the gradient of ``loss(model, example i alone)[0]``. Frozen parameters are left out.
+
+    One backward pass gives the gradient g of the output of each layer. The row of an :class:`Affine` is then
+    ``x[i].T @ g[i]`` (Goodfellow 2015, arXiv:1510.01799). The layers of a model may be Affine, Embedding, TiedOutput,
+    LearnedPositions, LayerNorm, RMSNorm and all that is built from them, such as attention; for convolutions, GroupNorm and
+    BatchNorm in evaluation mode the layer's own backward runs once per example. The gradients take as much memory as ``batch``
+    copies of the parameters. The model is as after a call of it, and ``grad`` of its parameters does not change.
+
+    Args:
+        check: whether to run the first example alone too, which shows a layer whose input does not have the examples as its
+            first axis, and a loss that depends on other examples. In a loop, one call with the check is enough.
+
+    Raises:
+        UnsupportedError: a BatchNorm in training mode, which mixes the examples; a parameter that another layer uses; or an
+            input of a layer whose first axis is not the examples. Then differentiate one example at a time.
+        ArgumentError: the arrays of ``batch`` have different lengths, or the loss of an example depends on the others.
+        ShapeError: ``loss`` does not return one number per example.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.Affine(2, 1, rng=np.random.default_rng(0), dtype=np.float64)
+        >>> rows = nn.per_example_grads(layer, lambda model, x: model(x)[:, 0], np.array([[1.0, 2.0], [3.0, 4.0]]))
+        >>> rows["weight"][..., 0].tolist(), rows["bias"].tolist()
+        ([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]])
+    """
+    shapes = [np.shape(leaf) for leaf in leaves(batch)]
+    if len({shape[:1] for shape in shapes} | {()}) != 2 or () in shapes:
+        raise ArgumentError(f"batch must be arrays whose first axis is the examples, got the shapes {shapes}")
+    modules, count = dict(model.named_modules()), shapes[0][0]
+    for path, module in modules.items():
+        if isinstance(module, BatchNorm) and module.training:
+            raise UnsupportedError(
+                f"the BatchNorm '{path}' mixes the examples in training: call model.eval(), or use nn.GroupNorm"
+            )
+    run = _NotedRun(model, loss, modules)
+    losses, calls = run.losses(batch, count)
+    run.hand_back()
+    if check and count > 1:
+        run.check_alone(tree_map(lambda array: array[:1], batch), losses, calls)
+    found: dict[int, Array] = {}
+    for call, g in zip(calls, autograd_grad(losses.sum(), [call.y for call in calls], allow_unused=True)):
+        rows = {} if g is None or not call.parameters else _RULES[type(call.layer)](call, array_of(g))
+        for path, p in call.parameters.items() if rows else ():
+            found[id(p)] = found[id(p)] + rows[path] if id(p) in found else rows[path]
+    return {
+        path: found[id(p)] if id(p) in found else zeros((count, *p.shape), array_of(p))
+        for path, p in run.parameters.items()
+        if p.requires_grad
+    }
+
+
+class _LayerCall(NamedTuple):
+    """One call of a layer: its trainable parameters, its input and options, and its output on the tape."""
+
+    layer: Any
+    parameters: dict[str, Parameter]
+    x: Array
+    keywords: Mapping[str, Any]
+    y: Tensor
+
+
+class _Noted(Module):
+    """Stands for a layer: it computes with the layer's parameters as constants, and notes each call."""
+
+    def __init__(self, layer: Module, calls: list[_LayerCall]) -> None:
+        self.layer, self.calls = layer, calls
+        self.trained = {path: p for path, p in layer.named_parameters() if p.requires_grad}
+        self.constant = Copies(layer, {id(p): stand_in(p, array_of(p), None) for p in layer.parameters()}).of(layer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.layer, name)  # the parameters themselves: another use of them is found on the tape
+
+    def forward(self, x: Any, **keywords: Any) -> Tensor:
+        y: Tensor = self.constant(x, **keywords)
+        y = y if node_of(y) is not None else Tensor(array_of(y), requires_grad=True, copy=False)
+        array = array_of(x) if isinstance(x, Tensor) else np.asarray(x)
+        self.calls.append(_LayerCall(self.layer, self.trained, array, keywords, y))
+        return y
+
+
+class _NotedRun:
+    """A copy of the model in which the layers note their calls."""
+
+    def __init__(self, model: Module, loss: Any, modules: dict[str, Module]) -> None:
+        self.loss, self.modules, self.parameters = loss, modules, dict(model.named_parameters())
+        self.calls: list[_LayerCall] = []
+        self.noted = [_Noted(layer, self.calls) for layer in modules.values() if type(layer) in _RULES]
+        self.copies = Copies(model, {id(stands.layer): stands for stands in self.noted})
+        self.model = self.copies.of(model)
+
+    def losses(self, batch: Any, count: int) -> tuple[Tensor, list[_LayerCall]]:
+        """Return the losses and the calls of the layers; raise if a parameter was used in another way."""
+        self.calls.clear()
+        losses = self.loss(self.model, batch)
+        if not isinstance(losses, Tensor) or losses.shape != (count,):
+            got = losses.shape if isinstance(losses, Tensor) else type(losses).__name__
+            raise ShapeError(
+                f'loss must return one loss per example, a Tensor of shape ({count},), got {got}: pass reduction="none", and '
+                "take the mean over the other axes"
+            )
+        used = {
+            id(parent) for entry in wengert_list([node_of(losses)]) for parent in entry.parents if parent is not None
+        }
+        for path, parameter in self.parameters.items():
+            if id(node_of(parameter)) in used:
+                raise UnsupportedError(
+                    f"'{path}' is used outside of the layers that per_example_grads takes, "
+                    f"{', '.join(layer.__name__ for layer in _RULES)}: differentiate one example at a time"
+                )
+        return losses, list(self.calls)  # a copy: mg.checkpoint calls the layers again in the backward pass
+
+    def hand_back(self) -> None:
+        """Assign to the model what the call has assigned to the copy, such as the counts of Dropout."""
+        self.copies.hand_back({id(stands): stands.layer for stands in self.noted})
+
+    def check_alone(self, first: Any, losses: Tensor, calls: list[_LayerCall]) -> None:
+        """Run the first example alone, and raise if a layer gets another shape, or the loss is another one."""
+        alone, its_calls = self.losses(first, 1)
+        for call, its in zip(calls, its_calls):
+            if call.x.shape != (len(losses), *its.x.shape[1:]) or its.x.shape[:1] != (1,):
+                path = next(path for path, module in self.modules.items() if module is call.layer)
+                raise UnsupportedError(
+                    f"the input of '{path}' must have the examples as its first axis, got {call.x.shape} for "
+                    f"{len(losses)} examples and {its.x.shape} for one"
+                )
+        dropped = any(isinstance(m, Dropout) and m.training and m.p for m in self.modules.values())
+        if len(calls) != len(its_calls) or not (dropped or np.allclose(alone.numpy(), losses.numpy()[:1], 1e-3, 1e-6)):
+            raise ArgumentError(
+                "the first example alone has another loss than in the batch: it must not depend on others"
+            )
+
+
+def _flat(array: Array) -> Array:
+    """Return (batch, rows, width): all axes between the first and the last are joined."""
+    return array.reshape(len(array), -1, array.shape[-1])
+
+
+def _product(x: Array, g: Array) -> Array:
+    """Return ``x[i].T @ g[i]`` for each example: (batch, rows, m), (batch, rows, n) -> (batch, m, n)."""
+    if x.shape[1] == 1:
+        return np.einsum("bi,bo->bio", x[:, 0], g[:, 0])  # matmul makes a product of BLAS for each example
+    product: Array = x.swapaxes(1, 2) @ g
+    return product
+
+
+def _affine(call: _LayerCall, g: Array) -> dict[str, Array]:
+    g = _flat(g)
+    return {"weight": _product(_flat(call.x).astype(g.dtype, copy=False), g), "bias": g.sum(axis=1)}
+
+
+def _tied_output(call: _LayerCall, g: Array) -> dict[str, Array]:
+    g = _flat(g)
+    return {"embedding.weight": _product(g, _flat(call.x).astype(g.dtype, copy=False)), "bias": g.sum(axis=1)}
+
+
+def _embedding(call: _LayerCall, g: Array) -> dict[str, Array]:
+    rows = zeros((len(g), *call.layer.weight.shape), g)
+    np.add.at(rows, (np.arange(len(g))[:, None], call.x.reshape(len(g), -1)), _flat(g))
+    return {"weight": rows}
+
+
+def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
+    (length, width), start = g.shape[-2:], call.keywords.get("start", 0)
+    rows = zeros((len(g), *call.layer.weight.shape), g)
+    rows[:, start : start + length] = g.reshape(len(g), -1, length, width).sum(axis=1)
+    return {"weight": rows}
+
+
+def _norm(call: _LayerCall, g: Array) -> dict[str, Array]:
+    ones = {path: np.full_like(array, path == "weight") for path, array in call.layer.state_dict().items()}
+    normalized = array_of(functional_call(call.layer, ones, call.x))
+    return {"weight": _flat(normalized * g).sum(axis=1), "bias": _flat(g).sum(axis=1)}
+
+
+def _each(call: _LayerCall, g: Array) -> dict[str, Array]:
+    """Run the layer and its backward once per example."""
+    own = list(call.parameters.values())
+    grads = [autograd_grad(call.layer(call.x[i : i + 1]), own, g[i : i + 1]) for i in range(len(g))]
+    return {path: np.stack([array_of(row[k]) for row in grads]) for k, path in enumerate(call.parameters)}
+
+
+_RULES: dict[type, Callable[[_LayerCall, Array], dict[str, Array]]] = {
+    Affine: _affine, TiedOutput: _tied_output, Embedding: _embedding, LearnedPositions: _positions,
+    LayerNorm: _norm, RMSNorm: _norm, Conv1d: _each, Conv2d: _each, ConvTranspose2d: _each, GroupNorm: _each, BatchNorm: _each,
+}  # fmt: skip

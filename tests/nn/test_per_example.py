@@ -1,0 +1,226 @@
+"""per_example_grads against a loop over the examples, to 1e-10; and what it refuses."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import models
+import nn
+from minigrad import ArgumentError, ShapeError, UnsupportedError
+from minigrad.internal import leaves
+from tests.nn.layers import assert_close, randomized, rng
+
+F = np.float64
+B = 5
+IDS, LABELS = rng(1).integers(0, 7, (B, 4)), rng(2).integers(0, 7, (B, 4))
+X, IMAGES = rng(3).standard_normal((B, 6)), rng(4).standard_normal((B, 2, 6, 6))
+MASK = np.arange(4) < rng(5).integers(1, 5, (B, 1))
+CLASSES = LABELS[:, 0] % 3
+
+
+def tokens(model: Any, batch: Any) -> Any:
+    """The mean over the tokens of an example, of any model that gives logits for each token."""
+    *inputs, labels = batch
+    return nn.cross_entropy(model(*inputs), labels, reduction="none").mean(axis=1)
+
+
+def classes(model: Any, batch: Any) -> Any:
+    *inputs, labels = batch
+    return nn.cross_entropy(model(*inputs), labels, reduction="none")
+
+
+class Reader(nn.Module):
+    """A cell that is called for each token, and attention from its last state to the tokens."""
+
+    def __init__(self) -> None:
+        self.embedding = nn.Embedding(7, 6, rng=rng(), dtype=F)
+        self.cell = nn.GRUCell(6, 6, rng=rng(), dtype=F)
+        self.attention = nn.MultiHeadAttention(6, 2, rng=rng(), dtype=F)
+        self.norm = nn.LayerNorm(6, eps_outside=True, dtype=F)
+        self.output = nn.Affine(6, 3, bias=False, rng=rng(), dtype=F)
+        self.unused = nn.Affine(2, 3, rng=rng(), dtype=F)
+
+    def forward(self, ids: Any) -> Any:
+        x = self.embedding(ids)
+        h: Any = np.zeros((len(ids), 6))
+        for t in range(x.shape[1]):
+            h = self.cell(x[:, t], h)
+        return self.output(self.norm(self.attention(h[:, None], x)[:, 0]))
+
+
+class Checkpointed(nn.Module):
+    def __init__(self) -> None:
+        self.layers = [nn.Affine(6, 6, rng=rng(), dtype=F), nn.Affine(6, 3, rng=rng(1), dtype=F)]
+
+    def forward(self, x: Any) -> Any:
+        return mg.checkpoint(lambda t: self.layers[1](np.tanh(self.layers[0](t))), x)
+
+
+def gpt(**settings: Any) -> Any:
+    return models.GPT(models.GPTConfig(7, 4, d_model=8, num_heads=2, **settings), rng=rng(), dtype=F)
+
+
+LLAMA = {
+    "positions": "rotary",
+    "activation": "swiglu",
+    "rms_norm": True,
+    "bias": False,
+    "tied": False,
+    "num_kv_heads": 1,
+}
+CASES: dict[str, tuple[Callable[[], Any], Any, Any]] = {
+    "MLP": (
+        lambda: nn.Sequential(nn.Affine(6, 8, rng=rng(), dtype=F), np.tanh, nn.Affine(8, 3, rng=rng(), dtype=F)),
+        classes, (X, CLASSES),
+    ),
+    "one layer": (lambda: nn.Affine(6, 3, rng=rng(), dtype=F), classes, (X, CLASSES)),
+    "GPT": (gpt, tokens, (IDS, LABELS)),
+    "LLaMA": (lambda: gpt(**LLAMA), tokens, (IDS, LABELS)),
+    "Transformer": (
+        lambda: models.Transformer(models.TransformerConfig(7, 1, 2, d_model=8, num_heads=2, num_layers=1), rng=rng(), dtype=F),
+        tokens, (IDS, LABELS, MASK, LABELS),
+    ),
+    "classifier": (
+        lambda: models.TransformerClassifier(models.ClassifierConfig(7, 3, d_model=8, num_heads=2), rng=rng(), dtype=F),
+        classes, (IDS, MASK, CLASSES),
+    ),
+    "cell and attention": (Reader, classes, (IDS, CLASSES)),
+    "checkpoint": (Checkpointed, classes, (X, CLASSES)),
+    "convolutions": (
+        lambda: nn.Sequential(
+            nn.Conv2d(2, 4, 3, rng=rng(), padding=1, dtype=F), nn.GroupNorm(2, 4, dtype=F), mg.relu,
+            nn.ConvTranspose2d(4, 3, 2, rng=rng(), stride=2, dtype=F), nn.BatchNorm(3, dtype=F), nn.GlobalAvgPool(),
+            nn.Affine(3, 3, rng=rng(), dtype=F),
+        ).eval(),
+        classes, (IMAGES, CLASSES),
+    ),
+    "Conv1d": (
+        lambda: nn.Sequential(nn.Conv1d(2, 3, 3, rng=rng(), groups=1, dtype=F), nn.Flatten()),
+        classes, (IMAGES[:, :, 0], LABELS[:, 0]),
+    ),
+}  # fmt: skip
+
+
+def loop(model: Any, loss: Any, batch: Any) -> dict[str, np.ndarray]:
+    """The definition: each example alone, through the ordinary backward pass."""
+    found: dict[str, list[np.ndarray]] = {path: [] for path, p in model.named_parameters() if p.requires_grad}
+    for i in range(len(leaves(batch)[0])):
+        model.zero_grad()
+        loss(model, mg.tree_map(lambda array, i=i: array[i : i + 1], batch)).sum().backward()
+        for path, p in model.named_parameters():
+            if path in found:
+                found[path].append(np.zeros(p.shape) if p.grad is None else p.grad.numpy())
+    model.zero_grad()
+    return {path: np.stack(rows) for path, rows in found.items()}
+
+
+def compare(model: Any, loss: Any, batch: Any, **options: Any) -> dict[str, np.ndarray]:
+    got, expected = nn.per_example_grads(model, loss, batch, **options), loop(model, loss, batch)
+    assert got.keys() == expected.keys()
+    for path, rows in expected.items():
+        assert got[path].shape == rows.shape and got[path].dtype == rows.dtype
+        assert_close(got[path], rows, path)
+    return got
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_row_is_the_gradient_of_one_example(case: str) -> None:
+    make, loss, batch = CASES[case]
+    got = compare(randomized(make()), loss, batch)
+    assert any(np.abs(rows[0] - rows[1]).max() > 1e-6 for rows in got.values())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_examples(count: int) -> None:
+    compare(randomized(gpt()), tokens, (IDS[:count], LABELS[:count]))
+
+
+def test_unused_parameters_have_zeros_and_frozen_ones_no_entry() -> None:
+    model = randomized(Reader())
+    model.cell.input.weight.requires_grad = model.embedding.weight.requires_grad = False
+    got = compare(model, classes, (IDS, CLASSES), check=False)
+    assert not got["unused.weight"].any() and got["unused.weight"].shape == (B, 2, 3)
+    assert "embedding.weight" not in got and "cell.input.bias" in got
+
+
+def test_the_model_is_as_after_a_call() -> None:
+    model: Any = nn.Sequential(nn.Affine(6, 8, rng=rng(), dtype=F), nn.Dropout(0.5, rng=rng()))
+    once = copy.deepcopy(model)
+    model.layers[0].weight.grad = np.ones((6, 8))
+
+    def loss(model: Any, x: Any) -> Any:
+        return (model(x) ** 2).sum(axis=1)
+
+    before = model.state_dict()
+    rows = nn.per_example_grads(model, loss, X)
+    loss(once, X).sum().backward()  # with the same mask
+    assert_close(rows["layers.0.weight"].sum(axis=0), once.layers[0].weight.grad.data)
+    assert (model.layers[1].step, once.layers[1].step) == (1, 1)
+    assert model.layers[0].weight.grad.numpy().all() and vars(model.layers[0]).keys() == vars(once.layers[0]).keys()
+    assert all((array == before[path]).all() for path, array in model.state_dict().items())
+
+
+class Table(nn.Embedding):
+    pass
+
+
+def refused(model: Any, loss: Any, batch: Any, error: type[Exception], words: str) -> None:
+    before = model.state_dict()
+    with pytest.raises(error, match=words) as raised:
+        nn.per_example_grads(model, loss, batch)
+    assert "\n" not in str(raised.value)
+    assert all(p.grad is None for p in model.parameters())
+    assert all((array == before[path]).all() for path, array in model.state_dict().items())
+
+
+def test_layers_that_it_does_not_take_are_named() -> None:
+    norm = nn.Sequential(nn.Affine(6, 3, rng=rng()), nn.BatchNorm(3))
+    refused(
+        norm, classes, (X, CLASSES), UnsupportedError, r"the BatchNorm 'layers.1' mixes .*: call model.eval\(\), or"
+    )
+    gru = nn.Sequential(nn.GRU(6, 3, rng=rng(), dtype=F), lambda found: found[1])
+    refused(
+        gru,
+        classes,
+        (X[:, None], CLASSES),
+        UnsupportedError,
+        "'layers.0.cell.state.weight' is used outside of the layers",
+    )
+    other = nn.Sequential(Table(7, 3, rng=rng()), lambda t: t[:, 0])
+    refused(
+        other, classes, (IDS, CLASSES), UnsupportedError, "'layers.0.weight' is used outside of .*Affine, .*Embedding"
+    )
+
+
+@pytest.mark.parametrize("length", [4, B])
+def test_positions_are_not_taken_for_examples(length: int) -> None:
+    """BertEncoder looks up the positions 0, 1, ... in a table. With B of them, their shape is that of B examples."""
+    config = models.BertConfig(7, d_model=8, num_heads=2, num_layers=1, hidden=8, max_positions=8, dropout=0.0)
+    model, ids = models.BertEncoder(config, rng=rng(), dtype=F), rng().integers(0, 7, (B, length))
+    words = rf"the input of 'positions' must have the examples as its first axis, got \({length},\) for 5 examples and "
+    refused(model, lambda m, batch: m(batch).mean(axis=(1, 2)), ids, UnsupportedError, words)
+
+
+def test_losses_and_batches_that_do_not_fit_are_named() -> None:
+    layer = nn.Affine(6, 3, rng=rng(), dtype=F)
+    refused(
+        layer, lambda m, b: nn.cross_entropy(m(b[0]), b[1]), (X, CLASSES), ShapeError, r'\(5,\), got \(\): .*="none"'
+    )
+    refused(layer, lambda m, b: 1.0, (X, CLASSES), ShapeError, "got float")
+    refused(
+        layer,
+        classes,
+        (X, CLASSES[:3]),
+        ArgumentError,
+        r"first axis is the examples, got the shapes \[\(5, 6\), \(3,\)\]",
+    )
+    refused(layer, classes, (X, 3), ArgumentError, "first axis is the examples")
+    refused(layer, lambda m, x: (m(x) - m(x).mean(axis=0)).sum(axis=1), X, ArgumentError, "alone has another loss")
+    swapped = nn.Sequential(lambda x: np.swapaxes(x, 0, 1), layer, lambda x: np.swapaxes(x, 0, 1).sum(axis=(1, 2)))
+    refused(
+        swapped, lambda m, x: m(x), rng().standard_normal((B, B, 6)), UnsupportedError, "the input of 'layers.1' must"
+    )
