@@ -41,7 +41,7 @@ class detect_anomaly:
         ...     np.where(x > 0, np.sqrt(x), 0.0).sum().backward()  # computes the root of 0 too
         Traceback (most recent call last):
             ...
-        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' with respect to x made nan: the square root of 0...
+        minigrad.errors.AnomalyError: in the backward pass, the derivative of 'sqrt' with respect to x made nan: the square...
     """
 
     def __enter__(self) -> detect_anomaly:
@@ -155,11 +155,11 @@ def backward_message(entry: Entry, name: str, cotangent: Array, contribution: Ar
     names = ("ans", *argument_names(entry))
     kept = {n: value for n, value in zip(entry.plan.names, entry.kept) if n in names}
     if not _finite(cotangent):
-        cause = "the gradient that arrived there was not finite already"
+        cause = "the gradient that arrived there was already not finite"
     else:
         cause = why_backward(operation, name, numbers_there(entry.primitive, bad, kept | {"g": cotangent}), bad)
     there = operands_there(entry.primitive, bad, kept, lambda n: _called(entry, n), backward=True)
-    what = f"in backward, the derivative of '{operation}' with respect to {_called(entry, name)}"
+    what = f"in the backward pass, the derivative of '{operation}' with respect to {_called(entry, name)}"
     return f"{what} made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
 

@@ -230,7 +230,8 @@ CASES_BACKWARD: dict[str, list[tuple[Callable[[], Any], str, str]]] = {
 def test_the_rule_and_the_cause(name: str, f: Callable[[], Any], made: str, cause: str, create_graph: bool) -> None:
     message = complaint(lambda: f().backward(create_graph=create_graph))
     assert (
-        message.startswith(f"in backward, the derivative of '{name}' with respect to ") and f" made {made}: " in message
+        message.startswith(f"in the backward pass, the derivative of '{name}' with respect to ")
+        and f" made {made}: " in message
     )
     assert cause in message and f'File "{__file__}"' in message
 
@@ -259,7 +260,7 @@ def test_what_was_recorded_before_the_block() -> None:
 
 def test_a_cotangent_that_is_not_finite() -> None:
     message = complaint(lambda: (leaf([1.0, 2.0]) * 2.0).backward(np.array([np.inf, 1.0])))
-    assert "the gradient that arrived there was not finite already" in message
+    assert "the gradient that arrived there was already not finite" in message
 
 
 def test_a_composition_is_named_as_a_whole() -> None:
@@ -271,7 +272,7 @@ def test_a_composition_is_named_as_a_whole() -> None:
     fused = mg.primitive(root, name="fused").reference(root)
     for create_graph in (False, True):
         message = complaint(lambda c=create_graph: fused(leaf([0.0])).sum().backward(create_graph=c))  # type: ignore[misc]
-        assert message.startswith("in backward, the derivative of 'fused' with respect to x made nan")
+        assert message.startswith("in the backward pass, the derivative of 'fused' with respect to x made nan")
 
 
 def test_a_second_derivative() -> None:
@@ -282,7 +283,7 @@ def test_a_second_derivative() -> None:
         x.grad.sum().backward()
 
     message = complaint(second)
-    assert "in backward" in message and "'power'" in message
+    assert "in the backward pass" in message and "'power'" in message
 
 
 def test_a_transform() -> None:

@@ -25,7 +25,7 @@ REASONS = {
     "rounding": "the derivative is too small compared with the rounding of the result",
     "curvature": "differences with different steps disagree",
     "unstable": "the rule's result changes by at least as much when its operands are rounded",
-    "infinite": "the derivative, the result, or a value of the function nearby is infinite, NaN, too large or too small",
+    "infinite": "the derivative, the result, or a value of the function nearby is infinite or NaN, or too large or too small",
 }
 MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "rough": "rounding", "flat": "rounding"}
 

@@ -1,1 +1,1 @@
-"""Checks of a computation: wrong derivatives, the first NaN, vanishing gradients, time and memory."""
+"""Checks a computation for wrong derivatives, the first NaN and vanishing gradients, and measures time and memory."""

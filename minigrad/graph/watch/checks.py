@@ -16,7 +16,7 @@ from ..record.model import Edge, Graph
 def check_edges(
     tensors: Tensor | Sequence[Tensor], params: Any = None, *, step: float = FIRST, seed: int = 0
 ) -> Drawing:
-    """Compare the derivative of each operation with respect to each operand with finite differences, in a drawing.
+    """Compare every operation's derivative with respect to each operand with finite differences, and draw the verdicts.
 
     Every operation runs again on its own, in double precision, on the operands that the trace has recorded. ``v`` is a random
     direction of one operand, in proportion to its elements. Central differences ``(f(x + h v) - f(x - h v)) / 2h`` estimate
@@ -31,7 +31,7 @@ def check_edges(
 
     Returns:
         The graph, with a verdict for each edge in ``Edge.verdict``, and the relative error in ``Edge.error``. "agrees" is
-        drawn in green. "wrong" is drawn in red with its error: rule and differences are apart by more than 1e-5, and by more
+        drawn in green. "wrong" is drawn in red with its error: rule and differences differ by more than 1e-5, and by more
         than five times the possible error of the differences (``Edge.uncertainty``). "unclear" is drawn in grey: differences
         cannot decide, for example at a kink (relu at 0), and ``Edge.reason`` gives the reason.
 

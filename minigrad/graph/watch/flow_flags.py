@@ -1,4 +1,4 @@
-"""Flags for problems of a training run: vanishing, exploding and dead layers, and updates out of proportion."""
+"""Flags the problems of a training run: vanishing, exploding and dead layers, and updates out of proportion."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
     """Return what is wrong with the layers whose parameters require a gradient, in the order of the layers.
 
     A layer is "dead" if it never got a gradient, or if its gradient is exactly 0. It is "unchanged" if a gradient arrives and
-    its parameters still do not change. If a problem comes several times, only the longest time is flagged.
+    its parameters still do not change. If a problem occurs several times, only its longest run of steps is flagged.
     """
     gradients, updates, parameters = flow.norms("gradient"), flow.norms("update"), flow.norms("parameter")
     layers = [layer for layer in flow.layers if flow.trained(layer)]
@@ -95,7 +95,7 @@ def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
 
 
 class _Look:
-    """The search at one layer. NaN means "no gradient" and compares false with everything."""
+    """The search at one layer. A norm of NaN means "no gradient", and every comparison with it is False."""
 
     def __init__(self, steps: list[int], layer: str, limits: Thresholds) -> None:
         self.steps, self.layer, self.limits = steps, layer, limits

@@ -1,4 +1,4 @@
-"""The norms that ``grad_flow`` notes at each step: those of gradients, parameters and updates."""
+"""Measures the norms that ``grad_flow`` notes at each step: those of gradients, parameters and updates."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class NotedSteps:
         """Raise a GraphError if no step was noted."""
         if not self.steps:
             raise GraphError(
-                "no step was noted: call flow.step() after optimizer.step(), or give fit on_step=flow.step"
+                "no step was noted: call flow.step() after optimizer.step(), or pass on_step=flow.step to nn.fit"
             )
 
 

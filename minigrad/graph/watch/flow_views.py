@@ -1,4 +1,4 @@
-"""The views of ``grad_flow``: a table, a picture, and a page with a slider over the noted steps."""
+"""Shows the norms of ``grad_flow`` as a table, a picture, or a page with a slider over the noted steps."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _patch(corner: tuple[float, float], width: float, height: float, color: str)
 
 
 def limits(norms: Norms) -> tuple[float, float]:
-    """Return log10 of the smallest and the largest positive norm, apart from each other but by at most DECADES."""
+    """Return log10 of the smallest and the largest positive norm. They are made to differ, but by at most DECADES."""
     positive = norms[np.isfinite(norms) & (norms > 0)]
     if not positive.size:
         return -1.0, 0.0
@@ -144,7 +144,7 @@ def _rounded(value: float) -> float | None:
 
 
 def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
-    """Return the drawing, and the parameters of each element: a node, a module as a box, a module around nodes."""
+    """Return the drawing, and the parameters of each of its elements: nodes, modules drawn as boxes, and open modules."""
     graph = without_views(capture(tensor, flow.named(), caller="grad_flow.to_html"))
     depth = depth_for(graph, MOST_NODES)
     if depth is not None:

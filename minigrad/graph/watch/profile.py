@@ -29,7 +29,7 @@ class Event:
         source: the line of the program that called it.
         program: the lines of that file.
         shape, dtype: the shape and dtype of its output.
-        start, seconds: the start of its forward, in seconds since the block was entered, and its duration.
+        start, seconds: the start of its forward, in seconds since the profile was created, and its duration.
         backward_start, backward_seconds: the same for its derivative rules; None before a sweep has reached it.
         kept: the arrays that the tape keeps for its backward, as a dict from an array's number to its bytes.
         new_bytes: the bytes of the arrays in ``kept`` that no earlier operation kept.
@@ -67,7 +67,7 @@ class Row:
 class profile(trace):
     """Measure the time and the bytes of each operation recorded inside ``with minigrad.profile() as p:``.
 
-    ``print(p)`` shows the tables. The times are those of the operation and of its rules, without the Python of the program
+    ``print(p)`` shows the tables. The times are those of the operations and of their rules, without the program's own Python
     around them. Profiling adds some microseconds to each operation, which are not counted. A profile is also a trace without
     values, so drawings of the computation show times and bytes too.
 
@@ -90,7 +90,7 @@ class profile(trace):
         self.events: list[Event] = []
         self.peak_bytes = 0
         self._kept_bytes = 0
-        # From the number of an array to the events that have kept it, each with whether it still does
+        # A dict from the number of an array to the events that have kept it, and whether each of them still keeps it
         self._keepers: dict[int, dict[Event, bool]] = defaultdict(dict)
         self._began = perf_counter()
         self._swept: tuple[Entry, Event] | None = None
@@ -174,7 +174,7 @@ class profile(trace):
         backward = sum(event.backward_seconds or 0.0 for event in self.events)
         total = (
             f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape keeps "
-            f"{self.kept_bytes:,} bytes now, at most {self.peak_bytes:,}"
+            f"{self.kept_bytes:,} bytes now, and kept at most {self.peak_bytes:,}"
         )
         tables = {"operation": self.by_operation(), "module": self.by_module(), "expression": self.by_expression()}
         return "\n\n".join([*(_format(title, rows, most) for title, rows in tables.items()), total])

@@ -24,7 +24,7 @@ class Provenance:
     Attributes:
         graph: the graph. ``Node.tainted`` is True for every node that the first one reached; drawings shade these nodes.
         node: the operation that made the first one.
-        edge: the operand whose derivative was the first one in the backward pass; None for the forward pass.
+        edge: the operand whose derivative was the first one, if the backward pass made it; None if the forward pass did.
         cause: the reason, in words.
         made: the first array that holds a NaN or an infinity.
     """
@@ -38,7 +38,8 @@ class Provenance:
     def __str__(self) -> str:
         what = in_prose(self.node)
         if self.edge is not None:
-            what = f"in backward, the derivative of {what} with respect to {operand_in_prose(self.edge, self.graph)}"
+            to = operand_in_prose(self.edge, self.graph)
+            what = f"in the backward pass, the derivative of {what} with respect to {to}"
         lines = [f"{what} made the first {worst(self.made)}: {self.cause}."]
         lines += self._there(self.made)
         if self.node.source is not None:
@@ -57,7 +58,7 @@ class Provenance:
         there = nonfinite.operands_there(self.node.primitive, bad, values, named, backward=backward)
         if bad.ndim:
             return [f"The first is at {list(nonfinite.place_of(bad))}{there}."]
-        return [f"It is one number{there}."] if there else []
+        return [f"It is a single number{there}."] if there else []
 
 
 def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenance | None:
@@ -84,7 +85,7 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         ...     loss = np.sum(np.sqrt(x))
         >>> loss.backward()
         >>> print(mg.find_nan(loss))
-        in backward, the derivative of 'np.sqrt(x)' with respect to x made the first inf: the...
+        in the backward pass, the derivative of 'np.sqrt(x)' with respect to x made the first inf: the...
         The first is at [0], where x is 0.0.
         ...: loss = np.sum(np.sqrt(x))
         It reached 1 of the 3 nodes of the graph.
@@ -107,7 +108,7 @@ def _forward(graph: Graph) -> Provenance | None:
 
     def came_from_before(edge: Edge) -> bool:
         source = graph.nodes[edge.source]
-        made_bad = source.id in marks or source.value is None  # it was not traced
+        made_bad = source.id in marks or source.value is None  # None: it was not traced
         return is_bad(edge.value) and source.operation is not None and made_bad
 
     marked = (node for node in graph.operations() if node.id in marks)
@@ -154,7 +155,7 @@ def _backward(graph: Graph) -> Provenance | None:
             found = Provenance(Drawing.of(graph), node, edge, _why_backward(graph, edge, made), made)
             text = f"the first {worst(made).replace('inf', '∞')}"
             if summed is None:
-                node.culprit = f"derivative by {edge.argument}: {text}"
+                node.culprit = f"derivative for {edge.argument}: {text}"
             else:
                 source.culprit = f"sum of its gradient: {text}"
         source.tainted = True
@@ -167,7 +168,7 @@ def _why_backward(graph: Graph, edge: Edge, made: Any) -> str:
         others = f"the other contributions to the gradient of '{graph.nodes[edge.source].label}'"
         return f"its numbers are finite, and their sum with {others} is too large for {made.dtype}"
     if is_bad(node.cotangent):
-        return "the gradient that arrived there was not finite already"
+        return "the gradient that arrived there was already not finite"
     if not is_bad(edge.raw):
         return f"its numbers are finite, and their sum over the broadcast axes is too large for {made.dtype}"
     values = {e.argument: e.value for e in graph.edges_into()[node.id]} | {"ans": node.value, "g": node.cotangent}

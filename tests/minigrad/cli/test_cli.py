@@ -275,7 +275,7 @@ def test_nan_says_where_it_began(program, said):
     assert status == 1 and "the logarithm of 0 is -inf" in out and "lesson.py:6" in out
     status, out, _ = said("nan", "lesson.py:backward")
     assert status == 1 and out.startswith(
-        "in backward, the derivative of 'np.sqrt(x)' with respect to x made the first inf"
+        "in the backward pass, the derivative of 'np.sqrt(x)' with respect to x made the first inf"
     )
     assert said("nan", "lesson.py:fine")[:2] == (0, "no NaN and no infinity, neither forward nor backward\n")
 
@@ -304,7 +304,7 @@ STEPS = {
     "a learning rate": ("loss = ((w * x) ** 2).sum()", "True", 1e20, 8, "(power)", "too large for float64"),
     "made in backward": (
         "d = w - (w.detach() if step == 21 else 9.0); loss = np.sqrt((d * d).sum())", "True", 0.01, 21,
-        "in backward, the derivative of 'loss' (sqrt)", "the square root at 0",
+        "in the backward pass, the derivative of 'loss' (sqrt)", "the square root at 0",
     ),
     "a matrix product": (
         "loss = ((w * (1e200 if step == 9 else 1.0)) @ (x * (1e200 if step == 9 else 1.0))).sum()", "True", 0.01, 9,

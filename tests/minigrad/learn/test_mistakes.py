@@ -308,5 +308,5 @@ def test_find_nan_in_the_file_of_7_3_says_the_step_below_the_message(tmp_path: P
     assert verdict.right == 1 and "gradient of W: right at 0 of 6 places; at [0, 0] it is NaN" in told
     assert "a row of words is all zeros" in told and "squares > 0" not in told
     first, second, *_ = printed.splitlines()  # of the first question, which has no row of zeros, and of the second
-    assert first == "None" and second.startswith("in backward, the derivative of 'length' (sqrt)")
+    assert first == "None" and second.startswith("in the backward pass, the derivative of 'length' (sqrt)")
     assert "length = np.sqrt(squares)" in printed and "0 * inf is nan" in printed

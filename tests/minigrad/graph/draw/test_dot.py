@@ -298,7 +298,7 @@ def test_the_culprit_of_a_backward_pass_is_marked_apart_from_its_victim() -> Non
     assert found is not None
     dot = found.graph.to_dot()
     culprit, victim = line(dot, "<B>np.sqrt(x)</B>"), line(dot, "<B>x</B>")
-    assert "derivative by x: the first nan" in culprit and 'class="operation culprit"' in culprit
+    assert "derivative for x: the first nan" in culprit and 'class="operation culprit"' in culprit
     assert "tainted" in victim and "culprit" not in victim and dot.count("culprit") == 1
 
 

@@ -120,7 +120,7 @@ def test_the_table_in_words() -> None:
     assert lines[0].split() == ["operation", "calls", "forward", "ms", "backward", "ms", "bytes", "kept"]
     assert {line.split()[0] for line in lines[1:8]} == {event.operation for event in p.events}
     assert lines[-1].startswith(f"{len(p.events)} operations: ")
-    assert lines[-1].endswith(f"the tape keeps 0 bytes now, at most {p.peak_bytes:,}")
+    assert lines[-1].endswith(f"the tape keeps 0 bytes now, and kept at most {p.peak_bytes:,}")
     assert "... and 6 more" in p.table(most=1)
     assert repr(p) == "profile(7 operations)"
 

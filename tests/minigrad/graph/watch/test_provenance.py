@@ -113,7 +113,7 @@ def test_the_operation_after_a_sum_that_overflowed_is_not_accused() -> None:
         loss = (x * 2).sum()
     loss.backward(np.inf)
     found = find_nan(loss)
-    assert found is not None and found.cause == "the gradient that arrived there was not finite already"
+    assert found is not None and found.cause == "the gradient that arrived there was already not finite"
     row = leaf([1e-10, 1e-10])
     with mg.trace():
         loss = (row * np.array([[1e308, 1.0], [1e308, 1.0]])).sum() * 1.0
