@@ -1,1 +1,1 @@
-"""Interactive pages, one file each: the stepper, a drawing with clickable nodes, attention maps. assets/ has the scripts."""
+"""Writes pages, one file each: the stepper, drawings, gradients in training, attention maps. assets/ has their scripts."""

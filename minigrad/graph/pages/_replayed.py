@@ -1,6 +1,6 @@
-"""Derivatives for the page, for rules that cannot become a tree: compositions, and rules that work in several steps.
+"""Writes out the derivatives of rules that cannot become trees: compositions, and rules that work in several steps.
 
-``replay.py`` reads these functions and does not run them. A test compares each one with its rule.
+``replay.py`` makes trees of these functions for the page and does not run them. A test compares each one with its rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readable formulas for derivatives whose rule is not a lambda, or is mostly NumPy plumbing (see ``formulas.py``).
+"""Lists readable formulas for rules that are not a lambda, or that are mostly NumPy plumbing (see ``formulas.py``).
 
 ``y`` in a text is the output, or ``out`` if an argument is called y. Words follow the first comma outside of parentheses.
 """
@@ -9,7 +9,7 @@ import json
 
 from .html import asset
 
-# The Japanese for the words of these texts and of equations.py
+# The Japanese translations of the words in these texts and in equations.py
 JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
 
 # The keys are operation.argument, or the operation alone if its number of arguments varies.

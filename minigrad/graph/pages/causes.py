@@ -22,7 +22,7 @@ def given() -> Sentences:
 
 
 def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:
-    """Return why a result is not finite although its operands are, or hold only intended infinities."""
+    """Return why a result is not finite although its operands are finite, or hold only intended infinities."""
     bad = first_bad(node.value)
     values = {edge.argument: edge.value for edge in operands}
     numbers = numbers_there(node.primitive, bad, values)
@@ -40,7 +40,7 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
 
 
 def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
-    """Return why a derivative is not finite although the gradient that arrived is."""
+    """Return why a derivative is not finite although the gradient that arrived is finite."""
     if not is_bad(edge.raw):  # the sum over broadcast axes overflowed
         return sentences("sum", **_limits(first_bad(edge.contribution).dtype))
     bad = first_bad(edge.raw)
@@ -52,7 +52,7 @@ def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Seq
 
 
 def sum_cause(node: Node) -> Sentences:
-    """Return why a gradient is not finite although all its contributions are."""
+    """Return why a gradient is not finite although all its contributions are finite."""
     return sentences("sum", **_limits(np.dtype(node.dtype)))
 
 

@@ -1,4 +1,4 @@
-"""The path of a page, and its display inside another page or in a notebook."""
+"""Shows a page, given its path, inside another page or in a notebook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 MOST_INLINE = 20_000_000  # bytes of the largest page that a notebook shows
 HEIGHT = 720
-_Path = type(Path())  # before Python 3.12, Path itself cannot be derived from
+_Path = type(Path())  # before Python 3.12, Path itself cannot be subclassed
 
 
 class Page(_Path):  # type: ignore[misc, valid-type]
@@ -19,7 +19,7 @@ class Page(_Path):  # type: ignore[misc, valid-type]
         """Return HTML that shows the page inside another page.
 
         Args:
-            src: the address of this page for the other page. By default the HTML contains the whole page.
+            src: the address under which the other page finds this page. By default the HTML contains the whole page.
             height: the height in pixels.
         """
         what, text = ("srcdoc", self.read_text(encoding="utf-8")) if src is None else ("src", src)

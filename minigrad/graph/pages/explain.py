@@ -60,7 +60,7 @@ def explain(
         path: the path of the page.
         params: names for tensors, as in :func:`draw_dot`.
         language: the first language of the page, "en" or "ja". The reader can switch.
-        check: compare each derivative with a finite difference, as in ``check_edges`` (default: if at most 200 operations).
+        check: compare each derivative with a finite difference, as in ``check_edges`` (by default up to 200 operations).
         lesson: explanations, stops and questions for the steps: a dict, the path of a JSON file, or the name of a lesson of
             minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
         step: the number of the training step that the page names, counted from 0.
@@ -74,7 +74,7 @@ def explain(
         ``path``. A notebook shows it as the page itself.
 
     Raises:
-        GraphError: ``tensor`` was not recorded in a trace, or a backward pass from another tensor has freed its graph.
+        GraphError: ``tensor`` was not recorded in a trace, or the backward pass of another tensor has freed its graph.
         ArgumentError: ``language``, ``check``, ``params``, ``show`` or a field of ``lesson`` has a wrong value. The message
             names it.
 

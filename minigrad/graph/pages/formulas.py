@@ -25,7 +25,7 @@ from ...engine.registry import is_elementwise
 from ..record.model import Edge, Node
 from ._written_formulas import JAPANESE, TEXTS
 
-_ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # that are no ufuncs
+_ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # besides the ufuncs
 
 _known: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
 
@@ -111,7 +111,7 @@ def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
     if is_ours(rule) and key in TEXTS:
         return Formula(TEXTS[key], answer, elementwise)
     if primitive.composition is not None:
-        return None if is_ours(rule) else _words_of(rule)  # labels, a mask
+        return None if is_ours(rule) else _words_of(rule)  # labels and masks have none
     found = returned_expression(rule)
     return _words_of(rule) if found is None else Formula(shown_text(found, answer), answer, elementwise)
 
@@ -198,7 +198,7 @@ _CONSTANTS = {"_ROOT_PI": "math.sqrt(math.pi)", "_ROOT_2PI": "math.sqrt(2 * math
 
 def shown_text(expression: ast.expr, answer: str) -> str:
     """Return a readable text: ``g * (1 - ans * ans)`` becomes ``g * (1 - y^2)``."""
-    tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy
+    tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy, because visiting changes it
     return ast.unparse(_ForPeople(answer).visit(tree)).replace(" ** ", "^")
 
 

@@ -1,4 +1,4 @@
-"""Writes interactive pages. Each is one HTML file and needs no network, no server and no library."""
+"""Writes pages. Each page is one HTML file and needs no network, no server and no library."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def drawing_page(path: str | os.PathLike[str], title: str, drawing: str) -> Page
     style = asset("views.css") + "body { padding: .8rem }\nsvg { filter: var(--drawn); display: block; width: 100% }\n"
     if drawing.startswith("<svg"):
         (width,) = re.findall(r"max-width: ([\d.]+)pt", drawing)
-        style += f"svg {{ max-width: {width}pt; min-width: {float(width) / 2:.0f}pt }}"  # narrower, it scrolls
+        style += f"svg {{ max-width: {width}pt; min-width: {float(width) / 2:.0f}pt }}"  # a narrower window scrolls
         drawing = inline(drawing)
     saved = Page(path)
     saved.write_text(page(title, drawing, "", None, style), encoding="utf-8")
@@ -82,9 +82,9 @@ def page(
 ) -> str:
     """Return a whole page: ``body_html``, then ``data`` as JSON, then ``script``, which reads it as ``pageData()``.
 
-    A content security policy allows the browser only this script and this style, named by their hashes, and no loading at
-    all. So event handlers and ``style=`` attributes in ``body_html`` have no effect (a script may still set
-    ``element.style``), and code in a parameter's name is never run.
+    A content security policy names this script and this style by their hashes. The browser runs no other script, applies no
+    other style and loads nothing. So event handlers and ``style=`` attributes in ``body_html`` have no effect (a script may
+    still set ``element.style``), and code in a parameter's name is never run.
 
     Args:
         title: plain text. It is escaped here.
@@ -122,7 +122,7 @@ def page(
 
 
 def asset(name: str) -> str:
-    """Return the text of a file in ``assets/``: a script, a style sheet, words."""
+    """Return the text of a file in ``assets/``: a script, a style sheet or words."""
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 

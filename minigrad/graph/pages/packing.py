@@ -20,7 +20,7 @@ LISTS = ("values", "gradients")
 
 @contextlib.contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Pause the garbage collector. The lists and dicts of a page all stay in use, and scanning them takes half the time."""
+    """Pause the garbage collector. A page's lists and dicts all stay in use, and scanning them would double the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -72,7 +72,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 class _Arrays:
-    """Stores each array once, even a gradient that many edges pass on. Numbers are bytes in base64, one text per dtype."""
+    """Stores each array once, even a gradient that many edges pass on. Numbers become bytes in base64, one text per dtype."""
 
     def __init__(self) -> None:
         self.parts: dict[str, list[bytes]] = {}  # the bytes of all arrays' fields, in order, by their dtype

@@ -82,6 +82,6 @@ def _functions(text: Sequence[str]) -> list[Stretch]:
     try:
         tree = ast.parse("".join(line if line.endswith("\n") else line + "\n" for line in text))
     except (SyntaxError, ValueError, RecursionError):
-        return []  # a cell of a notebook with its magic, half a file
+        return []  # the text is not Python, for example a notebook's cell with a magic command
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(tree) if isinstance(node, kinds)]

@@ -1,4 +1,4 @@
-"""The page of a program that raised. It ends at the line that raised, and shows the shapes of the operands there."""
+"""Prepares the page of a program that raised an error. The page ends at that line, and shows the shapes that met there."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def raised(error: BaseException) -> tuple[Graph, dict[str, Any]]:
     recorded = [value for value in given if isinstance(value, Tensor) and value._node is not None] or _latest(users)
     if not users or not recorded:
         raise GraphError(
-            f"explain has nothing to show of this {type(error).__name__}: no tensor was recorded before it; run the program "
+            f"explain has nothing to show for this {type(error).__name__}: no tensor was recorded before it; run the program "
             "inside 'with minigrad.trace():'"
         )
     walk = Capture({})
@@ -65,7 +65,7 @@ def _frames(traceback: TracebackType | None) -> tuple[list[TracebackType], Frame
 
 
 def _latest(users: list[TracebackType]) -> list[Tensor]:
-    """Return the tensor in the variables of the program that was computed last, in a list; an empty list if there is none."""
+    """Return a list of the tensor that was computed last, among the program's variables; an empty list if there is none."""
     variables = [value for traceback in users for value in traceback.tb_frame.f_locals.values()]
     variables += [item for value in variables if isinstance(value, (list, tuple)) for item in value]
     found = [v for v in variables if isinstance(v, Tensor) and v._node is not None and type(entry_of(v._node)) is Entry]

@@ -37,7 +37,7 @@ _BUILTINS = {
     "len": "len", "range": "range", "enumerate": "enumerate", "zip": "zip", "sum": "sum", "float": "float", "int": "float",
     "tuple": "tolist", "list": "tolist", "max": "maximum", "min": "minimum", "abs": "absolute",
 }  # fmt: skip
-# Functions of numpy.js in addition to NumPy's, because they cannot be trees.
+# These functions cannot become trees, so numpy.js has them in addition to NumPy's functions.
 LEAVES = {
     "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "sum_over",
     "unbroadcast", "values_of",
@@ -61,7 +61,7 @@ def replay_data(graph: Graph) -> Data:
     operations = {
         name: trees.operation(*primitives)
         for name, primitives in used.items()
-        if len(primitives) == 1 and isinstance(next(iter(primitives)), Primitive)  # two with one name are left out
+        if len(primitives) == 1 and isinstance(next(iter(primitives)), Primitive)  # shared names are left out
     }
     return {"operations": operations, "helpers": trees.helpers}
 

@@ -97,7 +97,7 @@ class SceneTree:
                         todo.append((item, stage))
 
     def _by_call(self, units: list[Unit]) -> list[Unit]:
-        """Return the units of a long scene, with the units of each call and of each round of a loop in one."""
+        """Return the units of a long scene, with the units of each call and of each round of a loop joined to one unit."""
         found = []
         for name, together in self.calls.grouped(units):
             part = _part(together) if name else None
@@ -167,7 +167,7 @@ class SceneTree:
         return common
 
     def _part_of_first(self, stage: Stage, reader: Stage) -> Stage:
-        """Return the first of several parts. A value that several parts read is shown there."""
+        """Return the part of ``stage`` that reads a value first. A value that several parts read is shown there."""
         path = []
         while reader is not stage:
             path.append(reader)

@@ -28,7 +28,7 @@ HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
 SHRUNK = 0.35  # the largest scale of that picture
 MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
-MOST_READERS = 2  # readers of one operation that are aliases
+MOST_READERS = 2  # outside readers of one operation that become aliases
 
 
 def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
@@ -106,7 +106,7 @@ def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str], picture: tup
 
 
 def _rounded(width: float) -> int:
-    """Round up to a multiple of 16, so that boxes of equal layers have equal sizes, even if one is 9 and another 10."""
+    """Round up to a multiple of 16, so that the boxes of equal layers have equal sizes, even those of layers 9 and 10."""
     return math.ceil(width / 16) * 16
 
 

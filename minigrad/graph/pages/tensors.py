@@ -1,8 +1,8 @@
 """Turns the arrays of a graph into data for a page: all numbers of a small array, a map and a summary of a large one.
 
-A map has at most ``SIDES[0]`` cells on a side. A cell stands for a block of entries and shows the one furthest from zero (a NaN
-before an infinity before a number). So no extreme is lost, and each cell is a true entry with an index. ``assets/heat.js`` has
-the same rule for arrays whose numbers are all on the page.
+A map has at most ``SIDES[0]`` cells on a side. A cell stands for a block of elements and shows the one furthest from 0 (a NaN
+before an infinity before a number). So no extreme is lost, and each cell shows a true element with an index. ``assets/heat.js``
+has the same rule for arrays whose numbers are all on the page.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ._replayed import weights
 Data = dict[str, Any]
 Shape = tuple[int, ...]
 
-MOST_SHOWN = 64  # elements; a smaller array is always on the page with all its numbers
+MOST_SHOWN = 64  # elements; an array of at most this many is always on the page with all its numbers
 MOST_NUMBERS = 20_000  # numbers of all values except constants, on a page where the values can be moved
 MOST_CONSTANTS = 200_000  # numbers of constants on such a page
 SIDES = (64, 32, 16, 8)  # cells on a side of a map; a page takes the first with which its arrays fit
 SLICES = 4  # maps of full size that an array with more than two axes may have on the page
 PAGE = 8_000_000  # bytes of a page
-SCRIPTS, PER_EDGE = 500_000, 800  # bytes of a page without large arrays: in all, and for each edge of the graph
+SCRIPTS, PER_EDGE = 500_000, 800  # bytes of a page besides its large arrays: once, and for each edge of the graph
 BINS = 24  # of a histogram
 
 
 class Tensors:
     """Decides how much of each array is on the page of a graph, so that the page stays below ``PAGE`` bytes.
 
-    An array of at most ``whole`` elements has all its numbers there. ``side``: the most cells on a side of a map. ``left`` of
+    An array of at most ``whole`` elements has all its numbers there. A map has at most ``side`` cells on a side. ``left`` of
     ``count`` large arrays have no map, because the page was full.
     """
 
@@ -53,7 +53,7 @@ class Tensors:
         self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
 
     def array(self, value: Any, view: Shape | None = None) -> Data | None:
-        """Return an array for the page; None if it is not an array of numbers. ``view``: the shape that a map of it has."""
+        """Return an array for the page; None if it is not an array of numbers. ``view`` is the shape that its map shows."""
         if np.size(value) <= MOST_SHOWN:
             return array(value)
         key, cost = (id(value), view), self._cost(value)
@@ -101,7 +101,7 @@ def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape
 
 
 def _summary(real: Any) -> Data:
-    """Return the norm of all entries, counts, and the smallest, mean and largest of the finite entries with a histogram."""
+    """Return the norm, counts, and for the finite elements their minimum, mean, maximum and histogram."""
     finite = real[np.isfinite(real)].astype(np.float64)
     least, most = (finite.min(), finite.max()) if finite.size else (np.nan, np.nan)
     with np.errstate(all="ignore"):
@@ -132,7 +132,7 @@ def grid(shape: Shape, side: int) -> tuple[Shape, Shape]:
 
 
 def _map(real: Any, side: int) -> Data:
-    """Return ``grid`` and ``block``, the ``cells``, and the position ``at`` of each cell's entry in its block."""
+    """Return ``grid`` and ``block``, the ``cells``, and the position ``at`` of each cell's element in its block."""
     (*lead, down, across), (high, wide) = grid(real.shape, side)
     rows, columns = real.shape[-2:] if real.ndim > 1 else (1, real.shape[0])
     slices = real.reshape(*real.shape[:-2], rows, columns)[tuple(map(slice, lead))].reshape(-1, rows, columns)

@@ -31,7 +31,7 @@ def add_checks(graph: Graph, edges: Sequence[Data]) -> None:
 
 
 def add_causes(graph: Graph, nodes: Sequence[Data]) -> None:
-    """Set ``bad``, ``badGradient`` and ``why`` of each culprit, which made the first NaN or infinity, and of each victim."""
+    """Set ``bad`` and ``badGradient`` of culprits, which made a NaN or infinity, and of victims, and ``why`` of culprits."""
     into = graph.edges_into()
     labels = [about["name"] for about in nodes]
     for number, mark in forward_marks(graph).items():

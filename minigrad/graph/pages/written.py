@@ -1,4 +1,4 @@
-"""Writes the traced run out as a NumPy program for the page, each line with its steps. The room ``codegen`` may be missing."""
+"""Writes the traced run out as a NumPy program for the page, and links each line to the steps that it runs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Data = dict[str, Any]
 
 
 def written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
-    """Return the text, or the reason why there is none; None without the room that writes programs.
+    """Return the program's text, or the reason why there is none; None without the package ``codegen``, which writes it.
 
-    ``steps`` are those of the page. A line has the numbers of the steps that it runs, counted from 1. ``elsewhere`` has the
-    line that shows the value of a step without a line of its own.
+    ``steps`` are those of the page. A line has the numbers of the steps that it runs, counted from 1. For a step without a
+    line of its own, ``elsewhere`` has the line that shows its value.
     """
     if find_spec("...codegen", __package__) is None:
         return None

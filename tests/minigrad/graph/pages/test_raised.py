@@ -62,7 +62,7 @@ def test_an_error_of_the_program_itself_ends_at_its_line() -> None:
 
 
 def test_without_a_recorded_tensor_there_is_nothing_to_show(tmp_path: Path) -> None:
-    with pytest.raises(mg.GraphError, match="nothing to show of this ZeroDivisionError"):
+    with pytest.raises(mg.GraphError, match="nothing to show for this ZeroDivisionError"):
         mg.explain(failed(lambda: 1 / 0), tmp_path / "page.html")
 
 
