@@ -198,54 +198,95 @@ for place in (0, 20):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
-# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a little of the code
-# of the place, a row of `P`.
+# Here they look at "the cat saw the dog". Each of them is trained by itself on 60 such sentences. At each place it
+# must name a word: at "the" the noun after it, at a noun the verb, and at the verb the word that does it. (`context` has
+# one query, and must name the word that does it.) The answer is made only of what attention hands over. So a word must
+# look at the word that it has to name. Each word has a row that is learned, to which a row of `P` is added.
 
 # %%
-words = ["the", "cat", "saw", "the", "dog"]
-vectors = {word: rng.normal(size=8) for word in ("the", "cat", "saw", "dog")}
-x = (np.array([vectors[word] for word in words]) + 0.3 * nn.sinusoids(5, 8))[None]  # a batch of one sentence
+words = ["the", "cat", "dog", "bird", "fox", "hen", "saw", "heard", "fed"]
+nouns, verbs = range(1, 6), range(6, 9)
+sentences = np.array([[0, a, verb, 0, b] for a in nouns for verb in verbs for b in nouns if a != b])
+wanted = sentences[:, [1, 2, 1, 4, 2]]  # for each place the word to name
+rng = np.random.default_rng(8)
 new = {"rng": rng, "dtype": np.float64}
-near = nn.window_mask(5, 1)
-scaled = nn.DotProductAttention(scale=True)
-general, additive = nn.MultiplicativeAttention(8, 8, **new), nn.AdditiveAttention(8, 8, **new)
-heads = nn.MultiHeadAttention(8, 2, **new)
-maps = {
-    "dot product": nn.DotProductAttention().attention_weights(x),
-    "divided by √d": scaled.attention_weights(x),
-    "cosine": nn.GlobalAttention(nn.CosineScore()).attention_weights(x),
-    "simplified": nn.SimplifiedAttention().attention_weights(x),
-    "multiplicative": general.attention_weights(x),
-    "additive": additive.attention_weights(x),
-    "self": nn.SelfAttention(8, **new).attention_weights(x),
-    "key-value": nn.KeyValueAttention(4, 4, **new).attention_weights(x),
-    "causal": scaled.attention_weights(x, causal=True),
-    "3 words, 2 padding": scaled.attention_weights(x, key_mask=nn.padding_mask([3], 5)),
-    "local": nn.LocalAttention(1, "scaled_dot").attention_weights(x),
-    "local, predicted": nn.PredictiveLocalAttention(8, 1, score="scaled_dot", **new).attention_weights(x),
-    "a given graph": nn.MessagePassing().attention_weights(x, near / near.sum(axis=1, keepdims=True)),
-    "context (one query)": nn.ContextAttention(8, **new).attention_weights(x),
-    "head 0 of 2": heads.attention_weights(x)[:, 0],
-    "head 1 of 2": heads.attention_weights(x)[:, 1],
+places, near, padding = nn.sinusoids(5, 8), nn.window_mask(5, 1), nn.padding_mask([3] * 60, 5)
+scaled, heads = nn.DotProductAttention(scale=True), nn.MultiHeadAttention(8, 2, **new)
+
+
+def general():
+    return nn.MultiplicativeAttention(8, 8, **new)
+
+
+variants = {
+    "dot product": (nn.DotProductAttention(), {}),
+    "divided by √d": (scaled, {}),
+    "cosine": (nn.GlobalAttention(nn.CosineScore()), {}),
+    "simplified": (nn.SimplifiedAttention(), {}),
+    "multiplicative": (general(), {}),
+    "additive": (nn.AdditiveAttention(8, 8, **new), {}),
+    "self": (nn.SelfAttention(8, **new), {}),
+    "key-value": (nn.KeyValueAttention(4, 4, **new), {}),
+    "causal": (general(), {"causal": True}),
+    "3 words, 2 padding": (general(), {"key_mask": padding}),
+    "local": (nn.LocalAttention(1, nn.GeneralScore(8, 8, **new)), {}),
+    "local, predicted": (nn.PredictiveLocalAttention(8, 1, score=nn.GeneralScore(8, 8, **new), **new), {}),
+    "a given graph": (nn.MessagePassing(), {"adjacency": near / near.sum(axis=1, keepdims=True)}),
+    "context": (nn.ContextAttention(8, **new), {}),
+    "heads": (heads, {}),
 }
+
+
+def train(layer, settings):
+    """The rows of the sentences after the training, and the loss."""
+    table = nn.Parameter(rng.normal(0, 0.3, (9, 8)))
+    width = layer(table[sentences] + places, **settings).shape[-1]
+    last = nn.Parameter(rng.normal(0, 0.3, (width, 9)))
+    optimizer = nn.Adam([table, last, *(layer.parameters() if isinstance(layer, nn.Module) else [])], lr=0.05)
+    for _ in range(300):
+        optimizer.zero_grad()
+        logits = layer(table[sentences] + places, **settings) @ last
+        if logits.ndim == 2:  # one query
+            loss = nn.cross_entropy(logits, sentences[:, 1])
+        else:
+            count = 3 if "key_mask" in settings else 5  # the padding need not name a word
+            loss = nn.cross_entropy(logits[:, :count], wanted[:, :count])
+        loss.backward()
+        optimizer.step()
+    return table.data[sentences] + places, loss.item()
+
+
+maps, losses = {}, {}
+for name, (layer, settings) in variants.items():
+    x, losses[name] = train(layer, settings)
+    maps[name] = layer.attention_weights(x, **settings).data[:1]  # of the first sentence
+x = x[:1]
+maps |= {f"head {i} of 2": maps["heads"][:, i] for i in range(2)}
+del maps["heads"]
+seen = [words[i] for i in sentences[0]]
 figure, several = plt.subplots(4, 4, figsize=(9, 9.5), layout="constrained")
 for axes, (name, weights) in zip(several.flat, maps.items()):
-    panel = weights.data.reshape(-1, 5)
+    panel = weights.reshape(-1, 5)
     axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticks(range(5), words, rotation=90, fontsize=8)
-    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["query"], fontsize=8)
+    axes.set_xticks(range(5), seen, rotation=90, fontsize=8)
+    axes.set_yticks(range(len(panel)), seen if len(panel) == 5 else ["query"], fontsize=8)
     axes.set_title(name, fontsize=9)
 figure.suptitle("Who (row) looks at whom (column): dark is much")
 figure.savefig(OUT / "10_maps.png", dpi=120)
+print("losses:", {name: round(loss, 2) for name, loss in losses.items()})
 for name in ("divided by √d", "local, predicted"):
-    print(f"{name}: the rows sum to", maps[name].data[0].sum(axis=1).round(2))
+    print(f"{name}: the rows sum to", maps[name][0].sum(axis=1).round(2))
 
 # %% [markdown] name="heads"
-# Look for these in the picture. Dividing by √d makes the dot product softer, and the cosine, between -1 and 1, is
-# softer still. With nothing learned, words find themselves and their twins: both "the" look at each other. A mask
-# leaves white columns or corners, and the rest of each row gets darker. Only the predicted window has rows that do
-# not sum to 1: its weights are multiplied by a bell around the predicted place, so that the place gets a gradient.
+# Look for these in the picture. In the second row the score is learned, too: there each word looks at the word that it
+# must name. In the first row only the words' rows are learned, and a row is query and key at once. Then the score of two
+# words is the same both ways, and that of a word with itself is large. So most words look at themselves, and the loss
+# stays larger. It is largest for the dot product alone. Divided by √d, the softmax is softer, and the loss is smaller.
+#
+# A mask leaves white columns or corners. The causal one hides every word that comes later, and with it most of the answers.
+# In `local`, "dog" may look only at its neighbours, and its verb is two places away. In the given graph the weights are no
+# result of training at all. Only the predicted window has rows that do not sum to 1: its weights are multiplied by a bell
+# around the predicted place, so that the place gets a gradient.
 #
 # ## Many heads
 #

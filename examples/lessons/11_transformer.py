@@ -15,6 +15,8 @@ import numpy as np
 
 import minigrad as mg
 import nn
+from minigrad.learn.checker import right_answer
+from minigrad.learn.tasks import find
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
 
 try:
@@ -214,9 +216,69 @@ axes.set(xlabel="step", ylabel="loss", title="Who comes first?")
 axes.legend()
 figure.savefig(OUT / "11_positions.png", dpi=120)
 
-# %% [markdown] name="dropout"
+# %% [markdown] name="own"
 # The last two lines are the logits of "cat sees dog" and "dog sees cat". With `P`, class 0 is larger in one of them
 # and class 1 in the other. Without `P` both get the same logits, and the loss stays near that of a guess, 0.693.
+#
+# ## Your own block learns the same
+#
+# Now the layer and the classifier of task 11.1 learn these sentences. The next cell takes `11_1_transformer_block.py`
+# from the folder in which you run it. If your answer is missing or not right yet, it takes the course's solution.
+# `classifier` returns the loss and the gradients of one sentence. The cell adds what is missing: the rows of `E`, the
+# mean over the 100 sentences, and Adam. There are 304 numbers to learn, instead of 1266.
+
+# %%
+answer = {}
+exec(right_answer(find("11.1"), Path()).read_text(encoding="utf-8"), answer)
+rng, P = np.random.default_rng(2), nn.sinusoids(5, 8)
+shapes = {"E": (4, 8), "W1": (8, 16), "W2": (16, 8), "C": (8, 2)}
+sizes = {"E": 1.0, "W1": 8**-0.5, "W2": 16**-0.5, "C": 8**-0.5}
+own = {name: nn.Parameter(rng.normal(0, sizes[name], shape)) for name, shape in shapes.items()}
+print(sum(parameter.size for parameter in own.values()), "numbers to learn")
+
+
+def classified(ids, label):
+    x = own["E"].data[ids] + P[: len(ids)]
+    return answer["classifier"](x, own["W1"].data, own["W2"].data, own["C"].data, label)
+
+
+optimizer, own_losses = nn.Adam(own.values(), lr=0.03), []
+for _ in range(60):
+    gradients, own_loss = [np.zeros(shape) for shape in shapes.values()], 0.0
+    for sentence, label in zip(sentences[:100], labels[:100], strict=True):
+        one_loss, to_x, *to_weights = classified(sentence, label)
+        np.add.at(gradients[0], sentence, to_x / 100)  # a word that stands there twice gets both
+        for gradient, to_weight in zip(gradients[1:], to_weights, strict=True):
+            gradient += to_weight / 100
+        own_loss += one_loss / 100
+    for parameter, gradient in zip(own.values(), gradients, strict=True):
+        parameter.grad = mg.Tensor(gradient)
+    optimizer.step()
+    own_losses.append(own_loss)
+
+guesses = [int(classified(sentence, 0)[0] > classified(sentence, 1)[0]) for sentence in sentences[100:]]
+print(f"your block: loss {own_losses[-1]:.2f}, {np.mean(guesses == labels[100:]):.0%} of the other sentences right")
+print(f"the model:  loss {losses[-1]:.2f}, {right(model):.0%}")
+
+x = own["E"].data[ids[0]] + P
+figure, (left, middle) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+left.plot(losses, color="tab:blue", label="models.TransformerClassifier")
+left.plot(own_losses, color="tab:orange", label="the block of task 11.1")
+left.axhline(np.log(2), color="gray", linestyle="--", label="a guess")
+left.set(xlabel="step", ylabel="loss", title="The same sentences")
+left.legend()
+middle.imshow(mg.softmax(x @ x.T / np.sqrt(8)), cmap="Blues", vmin=0, vmax=1)
+middle.set_xticks(range(5), [WORDS[i] for i in ids[0]])
+middle.set_yticks(range(5), [WORDS[i] for i in ids[0]])
+middle.set_title("Who (row) looks at whom (column)", fontsize=10)
+figure.savefig(OUT / "11_own_block.png", dpi=120)
+
+# %% [markdown] name="dropout"
+# Both losses go far below that of a guess, and both networks are right about sentences that they never saw. Yours needs
+# no norm for that, and no matrices for queries, keys and values. In the picture on the right are its attention weights
+# after the training. `cat` and `dog` look at themselves: a row scores highest with itself, as it is query and key. So
+# what tells the place of a word is `relu(h @ W1) @ W2` here. Where a word must look at *another* one, the block needs
+# matrices of its own for queries and keys (lesson 10).
 #
 # ## Training and using are two modes
 #

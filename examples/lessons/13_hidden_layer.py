@@ -16,6 +16,7 @@ import numpy as np
 
 import minigrad as mg
 import nn
+from minigrad.learn.checker import right_answer
 from minigrad.learn.tasks import find
 
 try:
@@ -60,8 +61,8 @@ mg.explain(loss, OUT / "13_open.html", {"w": w, "v": v}, language=LANGUAGE, less
 #
 # Here are two classes of points that lie like two moons, each with one horn inside of the other. A single **neuron**,
 # tanh(w · x + b), is above 0 on one side of a straight line and below 0 on the other. Let us train one with the tape
-# that *you* wrote: the next cell takes `3_4_tape_train.py` from the folder in which you run it, and the solution of
-# task 3.4 where there is none. Your `Value` has no `tanh`; three lines add it.
+# that *you* wrote. The next cell takes `3_4_tape_train.py` from the folder in which you run it. If your answer to task 3.4
+# is missing or not right yet, it takes the course's solution. Your `Value` has no `tanh`; three lines add it.
 
 
 # %%
@@ -72,9 +73,8 @@ def moons(count, noise, rng):
     return np.where(label[:, None] == 0, first, second) + noise * rng.normal(size=(count, 2)), label
 
 
-mine = Path("3_4_tape_train.py")
 tape = {}
-exec((mine if mine.is_file() else find("3.4").solution).read_text(encoding="utf-8"), tape)
+exec(right_answer(find("3.4"), Path()).read_text(encoding="utf-8"), tape)
 Value = tape["Value"]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 import minigrad as mg
 from lesson_notebooks import cells, lessons
+from minigrad.learn.checker import right_answer
+from minigrad.learn.tasks import find
 
 ELEVEN, TWELVE = (next(path for path in lessons() if path.name.startswith(number)) for number in ("11", "12"))
 
@@ -79,6 +81,26 @@ def test_lesson_11_says_what_positions_and_dropout_do(run: Any) -> None:
     assert (broken.forward(np.ones(8)) != broken.backward(np.ones(8))).any()
 
 
+def test_lesson_11_trains_the_block_of_task_11_1(run: Any) -> None:
+    printed, eleven, _ = run(ELEVEN)
+    assert "304 numbers to learn" in printed and "1266 numbers to learn" in printed
+    for losses in (eleven["losses"], eleven["own_losses"]):
+        assert len(losses) == 60 and losses[-1] < 0.2 < 0.6 < losses[0]
+    assert np.mean(eleven["guesses"] == eleven["labels"][100:]) > 0.9
+
+
+@pytest.mark.parametrize(("answer", "own"), [("raise NotImplementedError", False), ("pass", True)])
+def test_lesson_11_takes_the_learners_block_if_it_is_right(answer: str, own: bool, tmp_path: Path) -> None:
+    solution = find("11.1").solution.read_text(encoding="utf-8")
+    mine = solution.replace("    h = x + attention(x, x, x)\n", f"    {answer}\n    h = x + attention(x, x, x)\n")
+    (tmp_path / "11_1_transformer_block.py").write_text(mine, encoding="utf-8")
+    assert (right_answer(find("11.1"), tmp_path).parent == tmp_path) is own
+    (cell,) = (cell.text for cell in cells(ELEVEN) if "11.1" in cell.text and cell.name is None)
+    assert cell.startswith(
+        'answer = {}\nexec(right_answer(find("11.1"), Path()).read_text(encoding="utf-8"), answer)\n'
+    )
+
+
 def reads_and_answers(E: Any) -> float:
     """The loss of the last program of lesson 12."""
     x = E[[0, 1]]
@@ -104,8 +126,14 @@ def test_lesson_12_says_what_the_cache_the_mask_and_checkpoints_do(run: Any) -> 
 
 
 def test_lesson_12_learns_and_its_planted_fault_learns_to_repeat(run: Any) -> None:
-    _, twelve, _ = run(TWELVE)
+    printed, twelve, _ = run(TWELVE)
     assert np.exp(twelve["losses"][-1]) < 1.6
+    held_out = "".join(twelve["CHARACTERS"][i] for i in twelve["NEW"][0])
+    assert held_out not in twelve["TEXT"] and set(re.findall(r"\w+", held_out)) <= set(
+        re.findall(r"\w+", twelve["TEXT"])
+    )
+    assert np.exp(twelve["unseen"][-1]) < 1.6 < 10 < np.exp(twelve["unseen"][0])
+    assert printed.count("\nnot in the text: ") >= 3
     assert len(twelve["CHARACTERS"]) == 19  # the perplexity of guessing, in the text
     assert np.exp(twelve["broken_losses"][-1]) < 1.1
     assert twelve["write"](twelve["broken"], "the cat", 20, temperature=0) == "the ca" + 21 * "t"
