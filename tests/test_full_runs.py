@@ -152,4 +152,4 @@ def test_a_number_that_was_not_printed_is_found() -> None:
     printed = "accuracy of the model  0.90034\n3,853 names; perplexity 180.2, top 1"
     assert unfounded("0.9003 on 3,853; 180 beside 4-grams of all-MiniLM-L6-v2", printed) == []
     assert unfounded("0.9004, 0.900341, 1.00, 385, 2 layers", printed) == ["0.9004", "0.900341", "1.00", "385", "2"]
-    assert len(claims()) == 17
+    assert len(claims()) == 18

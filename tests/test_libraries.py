@@ -1,8 +1,13 @@
 """Beside other libraries, as a user meets them: what passes from one to the other, and what is refused in words."""
 
+import importlib.util
 import operator
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,7 @@ from minigrad import DTypeError, ShapeError, Tensor, UnsupportedError
 from minigrad.guards.warnings import PointedAtTheUser
 
 A = np.arange(6.0).reshape(2, 3)
+ROOT = Path(__file__).parents[1]
 
 
 def tracked(array: Any = A) -> Any:
@@ -242,6 +248,42 @@ def test_scikit_learn_carries_the_filters_of_warnings_to_its_workers() -> None:
         warnings.filters.insert(0, ("ignore", PointedAtTheUser(), RuntimeWarning, None, 0))  # type: ignore[attr-defined]
         scores = selection.cross_val_score(linear_model.LinearRegression(), x, 2 * x[:, 0], cv=2)
     assert scores.tolist() == pytest.approx([1, 1])
+
+
+def test_the_estimator_of_the_docs_is_one_that_scikit_learn_takes(tmp_path: Path) -> None:
+    """The class on the page in a module of its own: clone, a search in a pipeline, and joblib's file in a new process."""
+    base, selection = pytest.importorskip("sklearn.base"), pytest.importorskip("sklearn.model_selection")
+    joblib, pipelines = pytest.importorskip("joblib"), pytest.importorskip("sklearn.pipeline")
+    scalers, data = pytest.importorskip("sklearn.preprocessing"), pytest.importorskip("sklearn.datasets")
+    page = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
+    program = (
+        page.partition("## A model in scikit-learn")[2].partition("```python\n")[2].partition("x, y = load_iris")[0]
+    )
+    (tmp_path / "own_estimator.py").write_text(program, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("own_estimator", tmp_path / "own_estimator.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "own_estimator", module)
+        spec.loader.exec_module(module)
+        x, y = data.load_iris(return_X_y=True)
+        y = np.array(["setosa", "versicolor", "virginica"])[y]
+        network = module.Network(hidden=4, epochs=20).fit(x, y)
+        copy = base.clone(network)
+        assert copy.get_params() == network.get_params() and not hasattr(copy, "model_")
+        np.testing.assert_array_equal(copy.fit(x, y).predict(x), network.predict(x))  # a seed decides all
+        pipeline = pipelines.make_pipeline(scalers.StandardScaler(), module.Network(epochs=20))
+        search = selection.GridSearchCV(pipeline, {"network__hidden": [1, 16]}, cv=3).fit(x, y)
+        assert search.best_params_ == {"network__hidden": 16} and search.best_score_ > 0.93
+        joblib.dump(search.best_estimator_, tmp_path / "iris.joblib")
+        expected = search.best_estimator_.predict(x)
+    code = "import joblib, sys; print(*joblib.load('iris.joblib').predict(joblib.load('x.joblib')))"
+    joblib.dump(x, tmp_path / "x.joblib")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout.split() == expected.tolist()
 
 
 def test_matplotlib_plots_what_is_detached() -> None:

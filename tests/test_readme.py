@@ -4,6 +4,8 @@ import contextlib
 import io
 import linecache
 import re
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -46,10 +48,11 @@ def test_a_program_prints_what_the_page_says(page, program, output, tmp_path, mo
     for name in re.findall(r"^(?:import|from) (torch|sklearn|pandas|scipy)\b", program, re.MULTILINE):
         pytest.importorskip(name)
     monkeypatch.chdir(tmp_path)  # it may write a file
+    monkeypatch.setitem(sys.modules, "__main__", main := types.ModuleType("__main__"))  # pickle looks for classes there
     printed, file = io.StringIO(), f"<a program of {page.name}>"
     linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)  # as if it were in a file
     with contextlib.redirect_stdout(printed):
-        exec(compile(program, file, "exec"), {"__name__": "__main__"})
+        exec(compile(program, file, "exec"), vars(main))
     lines = " ".join(printed.getvalue().split())
     for comment in expected:
         numbers, _, _ = comment.partition(":")

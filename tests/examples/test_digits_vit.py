@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import digits_vit as example
 from digits_vit import Digits, MovedBatches, moved
 from models import VisionTransformer, VisionTransformerConfig
 from nn import Batches
 from tests.examples.processes import command
+from tests.lazy import Lazy
 
+Image: Any = Lazy("PIL.Image")
 WRITTEN = {"digits_vit.safetensors", "digits_vit_loss.png", "digits_vit_attention.png"}
 
 
