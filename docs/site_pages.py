@@ -92,7 +92,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "modules": (
         "Modules",
         "nn",
-        "Module Parameter Buffer Sequential Residual functional_call loss_of per_example_grads init functional",
+        "Module Parameter Buffer Sequential Residual functional_call loss_of per_example_grads summary init functional",
     ),
     "layers": (
         "Layers",

@@ -48,6 +48,7 @@ from .rules.attention import (
     split_heads,  # (..., length, heads * d) -> (..., heads, length, d)
 )
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
+from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.neural import check_labels, largest  # helpers of losses
 from .serialize import (
     CheckpointError,  # the error for a file with unexpected content

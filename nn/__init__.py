@@ -58,6 +58,7 @@ from .schedules import (
     step_schedule,
 )
 from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
+from .summary import summary
 from .train import History, TrainingError, fit, load_weights, save_weights
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
@@ -71,6 +72,7 @@ __all__ = [
     "functional_call",
     "loss_of",
     "per_example_grads",
+    "summary",
     "init",
     "parallel",
     "Affine",

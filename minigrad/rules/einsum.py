@@ -38,7 +38,7 @@ def _letters(labels: Any) -> str:
 
 
 @lru_cache(maxsize=256)
-def _explicit(subscripts: str, ndims: tuple[int, ...]) -> tuple[list[str], str]:
+def explicit(subscripts: str, ndims: tuple[int, ...]) -> tuple[list[str], str]:
     """Return the labels of each operand and of the output; dots become letters, and an implied output becomes explicit."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
@@ -59,7 +59,7 @@ def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], lis
     These are the axes of the first operand as (batch, rows, summed), those of the second as (batch, summed, columns), the
     places of the output's axes among (batch, rows, columns), and the numbers of batch and of summed axes.
     """
-    terms, output = _explicit(subscripts, ndims)
+    terms, output = explicit(subscripts, ndims)
     lengths = [len(part) for part in (*terms, output)]
     if [len(set(part) & set(_LETTERS)) for part in (*terms, output)] != lengths or lengths[:-1] != [*ndims]:
         return None
@@ -90,7 +90,7 @@ def _einsum(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
 
 
 def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize: Any) -> Array:
-    terms, output = _explicit(subscripts, tuple(map(np.ndim, args)))
+    terms, output = explicit(subscripts, tuple(map(np.ndim, args)))
     mine, shape = terms[i], np.shape(args[i])
     factors, others = [g, *args[:i], *args[i + 1 :]], ",".join([output, *terms[:i], *terms[i + 1 :]])
     labels = "".join(dict.fromkeys(mine))
