@@ -299,12 +299,12 @@ def test_a_wrong_number_is_told_its_mistake(paths: Any, screenshot: Callable[...
     page.evaluate(f"go({last})")
     assert "∂ ?" in page.locator("#graph").text_content() and "15" not in page.locator("main").inner_text()
     answer(page, "9")
-    assert said(page) == "✗ You forgot a path: w reaches loss along 2 paths, and what they bring is added up."
+    assert said(page) == "✗ You forgot a path: w reaches loss along 2 paths, and their contributions are added up."
     screenshot(page, "quiz-path")
     answer(page, "2")
     assert said(page) == "✗ That is the value of w, not its gradient."
     answer(page, "12")
-    assert said(page) == "✗ Not quite: 12 is not it."
+    assert said(page) == "✗ Not quite: the answer is not 12."
     answer(page, "fifteen")
     assert said(page) == "Please type a number."
     page.locator("#language").select_option("ja")
@@ -347,7 +347,7 @@ def test_a_hint_is_the_rule_and_comes_into_sight(tmp_path: Path, show: Show) -> 
 def test_what_is_more_than_a_name_stands_in_parentheses(page: Any) -> None:
     page.locator("#quiz").check()
     page.evaluate(f"go({step_of(page, 'h', 'w * x + b')})")
-    assert page.locator("#quiz-section .question").inner_text() == "How much is ∂loss/∂(w * x + b)?"
+    assert page.locator("#quiz-section .question").inner_text() == "What is ∂loss/∂(w * x + b)?"
 
 
 def test_the_score_counts_what_was_right_at_once(paths: Any) -> None:

@@ -301,7 +301,7 @@ def test_the_jump_to_a_culprit_that_no_step_made_selects_it(tmp_path: Path, show
     loss.backward()
     page = show(mg.explain(loss, tmp_path / "page.html", step=37))
     assert "step 37" in page.locator("#step-section .training-step").text_content()
-    assert "already held one" in page.locator("#step-section .trouble.culprit").text_content()
+    assert "already held a NaN" in page.locator("#step-section .trouble.culprit").text_content()
     for step in (0, page.evaluate("timeline.turn")):
         page.evaluate(f"go({step})")
         assert page.evaluate("labelOf(state.selected)") != "w"

@@ -135,7 +135,7 @@ def test_a_relu_says_its_dead_share(tmp_path: Path, show: Show) -> None:
     page = page_of(lambda: (mg.relu(x) * 2).sum(), tmp_path, show)
     page.evaluate("go(1)")
     said = page.locator("#step-section .tensor .wrong").text_content()
-    assert f"{100 * np.mean(x.data <= 0):.4g} % of the entries" in said and "3 of 8 columns" in said
+    assert f"{100 * np.mean(x.data <= 0):.4g} % of the elements" in said and "3 of 8 columns" in said
 
 
 def test_nan_and_infinity_are_counted_and_marked(tmp_path: Path, show: Show, screenshot: Callable[..., None]) -> None:

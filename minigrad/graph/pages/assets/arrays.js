@@ -28,14 +28,14 @@ function shortText(array) {
 // Return the number that a reader typed, with a point or a comma; NaN if it is not a number.
 const typedNumber = (text) => (text.trim() === "" ? NaN : Number(text.trim().replace(",", ".")));
 
-// Return the real numbers of an array with all its numbers; the magnitudes of complex ones, which are texts such as "1.0-2.0i".
+// Return the numbers of an array that has all of them on the page. Complex ones, texts such as "1.0-2.0i", become their magnitudes.
 function numbersOf(array) {
   const parts = (text) => /^(.+?)([+-][^+-]+(?:e[+-]?\d+)?)i$/.exec(text).slice(1);
   return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
 }
 
-// A summary of an array: counts of zeros, NaN and infinities, the norm, min, mean, max and histogram of the finite entries, the
-// columns that are zero in every row (dead), the least and the greatest sum of a row. tensors.py makes it for large arrays.
+// Return a summary of an array: counts of zeros, NaN and infinities, the norm, the min, mean, max and histogram of the finite elements, the
+// columns that are zero in every row (dead), and the least and the greatest sum of a row. tensors.py makes it for large arrays.
 const BINS = 24;
 const summaries = new WeakMap();
 function summaryOf(array) {

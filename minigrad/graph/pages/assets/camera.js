@@ -1,4 +1,4 @@
-// The visible part of a scene. A point p of the scene is at p * scale + (x, y) on the screen. Pure geometry.
+// Computes the visible part of a scene, with geometry alone. A point p of the scene is at p * scale + (x, y) on the screen.
 
 const camera = {
   TEXT: 12, // px: the height of the smallest text
@@ -7,7 +7,7 @@ const camera = {
   x: 0,
   y: 0,
   wanted: null, // the scale that the reader has chosen
-  most: 4, // the largest one; larger in a scene that has scenes inside
+  most: 4, // the largest scale; it is larger in a scene with scenes inside
 
   // Return the scale at which a box shows all of its lines. Below it, text keeps its size and a box shows fewer lines.
   get full() {
@@ -97,7 +97,7 @@ const camera = {
     this.y += dy;
   },
 
-  // Return the same view in the coordinates of the scene around this one, and back. `place` is that of the inner scene.
+  // Return the same view in the coordinates of the scene around this one; inward() goes back. `place` is that of the inner scene.
   outward({ scale, x, y }, place) {
     const outer = scale / place.scale;
     return { scale: outer, x: x - place.x * outer, y: y - place.y * outer };
@@ -108,7 +108,7 @@ const camera = {
   },
 
   // Return the smooth flight of van Wijk and Nuij (2003): the camera rises, moves and sinks, so that the picture always seems to move at
-  // the same speed. Gives {length, at}: `at(t)` is the view at t in [0, 1], and `length` how far it is.
+  // the same speed. Gives {length, at}: `at(t)` is the view at t in [0, 1], and `length` is the length of the flight.
   flight(from, to, pane) {
     const RISE = 1.4; // how much the camera prefers rising to moving: their rho
     const centre = ({ scale, x, y }) => [(pane.width / 2 - x) / scale, (pane.height / 2 - y) / scale];

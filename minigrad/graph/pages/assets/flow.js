@@ -1,4 +1,4 @@
-// Gradients during training. A slider chooses a step, and the heat map, the numbers and the graph show its norms.
+// Shows the gradients during training. A slider chooses a step, and the heat map, the numbers and the graph show its norms.
 
 const data = pageData();
 const state = { at: data.steps.length - 1, what: "gradient", playing: null };

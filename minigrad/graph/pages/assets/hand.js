@@ -1,4 +1,4 @@
-// The pointer on a scene: click, hover, drag to move, wheel and two fingers to zoom. A drag on a number nudges it.
+// Handles the pointer on a scene: a drag or the wheel moves it, two fingers or Ctrl and the wheel zoom, and a drag on a number nudges it.
 
 class Hand {
   constructor(view) {
@@ -46,7 +46,7 @@ class Hand {
     return i === undefined ? null : { node, i, value: editing.values(node)[i], from: event.clientX };
   }
 
-  // Move the held number, once in each frame. 200 px are the reach of its slider.
+  // Move the held number, once in each frame. A drag by 200 px moves it by the reach of its slider.
   nudge(event) {
     const { node, i, value, from, wanted } = this.held;
     this.held.wanted = value + ((event.clientX - from) / 200) * play.reach(node, i);

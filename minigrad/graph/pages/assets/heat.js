@@ -1,10 +1,10 @@
-// Arrays as maps of cells. The strength of the colour shows the size of a number, and the hue its sign; zero is not coloured.
+// Draws arrays as maps of cells. The strength of the colour shows the size of a number, and the hue its sign; zero is not coloured.
 // Negative cells also have a bar, which is visible without colour. NaN and infinity are crossed out. A cell that stands for a
-// block of entries shows the one furthest from zero (tensors.py has the same rule for arrays that are too large for the page).
+// block of elements shows the one furthest from zero (tensors.py has the same rule for arrays that are too large for the page).
 
 const heat = (() => {
   const SIDE = 64; // cells on a side of a map
-  const [ROWS, COLUMNS] = [8, 16]; // of a map in a box of the graph
+  const [ROWS, COLUMNS] = [8, 16]; // the largest map in a box of the graph
   const STRENGTHS = 5;
   const COLOURS = { plus: [214, 106, 24], minus: [58, 120, 214], odd: [208, 38, 60] }; // readable on white and on black
 
@@ -16,7 +16,7 @@ const heat = (() => {
   const slices = (array, view) => (array.grid ? array.grid.slice(0, -2) : parts(view)[0]);
 
   // Return a map of a slice, or of all slices below each other (null): {rows, columns, block, values, flats}, with the value and the
-  // index of each cell's entry. It is null if the array is a scalar, or has no map on the page.
+  // index of each cell's element. It is null if the array is a scalar, or has no map on the page.
   function map(array, { view = array?.shape, slice = null, most = [SIDE, SIDE] } = {}) {
     if (!array || (array.values?.length ?? 0) + (array.cells?.length ?? 0) < 2) return null;
     const [lead, rows, columns] = parts(view);
@@ -81,7 +81,7 @@ const heat = (() => {
     return group;
   }
 
-  // Return the entry under the pointer: {flat, text}; null if there is none.
+  // Return the element under the pointer: {flat, text}; null if there is none.
   function under(group, event) {
     const { array, x, y, size, found } = group.heat;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(group.getScreenCTM().inverse());

@@ -1,4 +1,4 @@
-// A lesson: its texts above the panes, the steps where it stops, and its questions.
+// Shows a lesson: its texts above the panes, the steps where it stops, and its questions.
 
 const lesson = {
   chosen: new Map(), // step -> the last choice
@@ -15,7 +15,7 @@ const lesson = {
     return found?.kind === kind ? found : null;
   },
 
-  // Return the steps where playing stops. If the reader must guess the next edge, it is the step before.
+  // Return the steps where playing stops. For a question about the next edge, that is the step before.
   places() {
     const places = (this.data?.steps ?? []).filter(({ stop, question }) => stop || question !== null).map(({ at, question }) => (question?.kind === "edge" ? at - 1 : at));
     return [...new Set(places)].sort((a, b) => a - b);
@@ -26,7 +26,7 @@ const lesson = {
     return this.data?.steps.some(({ question }) => question !== null) ?? false;
   },
 
-  // Return the text for this step: that of the last step with a text, except a step whose value is still unanswered.
+  // Return the text for this step: that of the last step with a text. Steps whose value the reader has not yet answered are left out.
   text(step) {
     const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null && !quiz.hides(one.at));
     return { text: last?.text ?? this.data.intro, now: last?.at === step };

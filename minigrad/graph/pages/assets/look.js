@@ -1,4 +1,4 @@
-// The look of the page: projector mode, and the light or the dark theme.
+// Changes the look of the page: projector mode, and the light or the dark theme.
 
 // Show the formula and the graph alone, in large type, or go back to the whole page.
 function toggleProjector() {
@@ -11,8 +11,8 @@ function toggleProjector() {
   view.place();
 }
 
-// Make the formula as large as its place allows in projector mode, and never under 24 px. Without this mode, write a vector smaller
-// that is wider than a phone.
+// In projector mode, make the formula as large as its place allows, and never under 24 px. Otherwise shrink a vector that is wider
+// than a phone.
 function fitFormula() {
   const section = find("title-section");
   const formula = section.querySelector(".equation");

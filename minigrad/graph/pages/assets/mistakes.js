@@ -51,7 +51,7 @@ const mistakes = (() => {
     }
   }
 
-  // Return wrong results of the rule, as whole arrays: [kind, array].
+  // Return the results of wrong uses of the rule, as whole arrays: [kind, array].
   function wrongRules(edge, data) {
     const node = data.nodes[edge.target];
     const g = node.gradients.length === 1 && node.gradients[0]?.values ? nd.read(node.gradients[0]) : null;

@@ -3,8 +3,8 @@
 // The slice that each leading shape shows, as an index. All arrays with this leading shape show the same one.
 const shownSlice = new Map();
 
-// Show an array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is. `small`: a
-// map without its summary, for a place among others.
+// Show an array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is. `small`
+// leaves out the summary, for an array next to others.
 function arrayView(array, { className = "", ...options } = {}) {
   if (!array) return element("span", { class: "note" }, "–");
   if (isScalar(array) && (options.small || array.shape.length === 0)) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
@@ -17,8 +17,8 @@ function labelled(label, array, { className = "", ...options } = {}) {
   return element("figure", { class: className }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
 }
 
-// Show arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
-// choose(flat) is called with the entry that the reader clicks; `chosen` is framed.
+// Show arrays of one shape in one frame: maps side by side, which show the same slice and the same element, and their summaries.
+// choose(flat) is called with the element that the reader clicks; `chosen` is framed.
 function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show } = {}) {
   const [{ array: first }] = layers;
   const shape = show?.shape ?? first.shape;
@@ -28,7 +28,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, canvas: element("canvas", { tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;
 
-  // Draw the slice, and show the entry of the cell under the cursor in all maps.
+  // Draw the slice, and show the element of the cell under the cursor in all maps.
   function draw(cell) {
     cursor = cell;
     const k = nd.strides(lead).reduce((sum, step, axis) => sum + step * slice[axis], 0);
@@ -37,7 +37,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
       const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
       const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
       heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
-      one.canvas.style.height = one.map.rows * size < 14 ? "14px" : ""; // a row of small cells can be pointed at
+      one.canvas.style.height = one.map.rows * size < 14 ? "14px" : ""; // so that the pointer can hit a row of small cells
       const flat = one.map.flats[cell];
       const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
       return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell].toPrecision(one.array.cells ? 7 : 17), state.digits)}`];
@@ -113,7 +113,7 @@ function numbersOrSummary(layers) {
   return [...parts.filter(Boolean), ...odd.map((counts) => element("p", { class: "wrong" }, `✗ ${word("oddCount", counts)}`))];
 }
 
-// Say what the rows of a softmax sum to, which should be 1, and how many entries of a ReLU are zero and pass no gradient.
+// Say what the rows of a softmax sum to, which should be 1, and how many elements of a ReLU are zero and pass no gradient.
 function factsOf(node, array) {
   const { operation, keywords } = node === null ? {} : graph.nodes[node];
   const { zeros, dead, sumLeast, sumMost } = summaryOf(array);
@@ -132,7 +132,7 @@ function outputName(node, output) {
   return node.values.length > 1 ? ` [${output}]` : "";
 }
 
-// Return the section about a node: its value beside its gradient, all contributions, a button to the step that completes it.
+// Return the section about a node: its value beside its gradient, all contributions, and a button to the step that completes it.
 function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];

@@ -18,8 +18,7 @@ const numpy = (() => {
 
   // --- elementwise ---
 
-  // From -0.5 to 0.5, Math.expm1 and similar functions are exact. erf is the series exp(-x^2) (1 + 2x^2/3 + 4x^4/15 ...).
-  // All its terms are positive (Abramowitz and Stegun, 7.1.6).
+  // The series exp(-x^2) (1 + 2x^2/3 + 4x^4/15 ...) (Abramowitz and Stegun, 7.1.6). All its terms are positive, so nothing cancels.
   function erf(x) {
     if (Number.isNaN(x) || Math.abs(x) > 6) return Number.isNaN(x) ? x : Math.sign(x);
     let term = x;
@@ -59,7 +58,7 @@ const numpy = (() => {
     less: (x, y) => x < y, less_equal: (x, y) => x <= y, greater: (x, y) => x > y, greater_equal: (x, y) => x >= y,
     where: (condition, x, y) => (condition ? x : y),
   };
-  // Functions of Math with the same name.
+  // These functions have the same names in Math.
   for (const name of "sqrt cbrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sign floor ceil trunc".split(" ")) {
     elementwise[name] = (x) => Math[name](x);
   }
@@ -309,7 +308,7 @@ const numpy = (() => {
     return contract(operands, labels.slice(0, -1), labels.at(-1));
   });
 
-  // Checks that the run of the program has passed already.
+  // These functions only check, and the program's run has passed their checks already.
   for (const name of ["as_mask", "as_bias", "values_of"]) define(name, "x shape dtype", (x) => x);
 
   return { arrayOf, functions, listOf, numberOf };

@@ -1,4 +1,4 @@
-// The panel: the current step in words and arrays, whether its derivative is right, and one selected node.
+// Writes the panel: the current step in words and arrays, and whether its derivative is right. node.js adds the selected node.
 
 const panel = {
   // Return the parts of the first line: the step, the equation, the check mark.
@@ -149,7 +149,7 @@ const panel = {
     return operandsOf(edge.target).filter((other) => graph.edges[other].source === edge.source && graph.edges[other].output === edge.output).length > 1;
   },
 
-  // For scalars, return also the rate at which the result changes with the operand.
+  // Return for scalars how fast the end changes with the result, and the result with the operand; else null.
   local(edge) {
     const g = graph.nodes[edge.target].gradients[0];
     if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;

@@ -1,4 +1,4 @@
-// The parts of a drawn scene: a box, a line, and a card for a box that is too small to be read.
+// Draws the parts of a scene: a box, a line, and a card for a box that is too small to be read.
 
 const ROW = 18; // the height of a line of text, in units of camera.unit
 const INSET = 8;
@@ -59,7 +59,7 @@ class BoxView {
     const { unit } = camera;
     const row = ROW * unit;
     const room = w - 2 * INSET * unit;
-    const rows = room < 40 * unit ? 0 : Math.floor((h - 4 * unit) / row); // less than 40 is room for a letter and an ellipsis
+    const rows = room < 40 * unit ? 0 : Math.floor((h - 4 * unit) / row); // below 40 there is room only for a letter and an ellipsis
     const heats = this.heatSpace(texts, rows);
     const names = ["name"];
     if (texts.operation !== "" && (rows >= 4 || (heats === null && rows === 3 && !texts.has) || (heats !== null && heats.rowsLeft > 1))) names.push("operation");
@@ -180,7 +180,7 @@ function fitting(options, kind, room) {
   return options.find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
 }
 
-// Return the beginning of a text that fits, with an ellipsis, and its round of the loops if at least half is left.
+// Return the beginning of a text that fits, with an ellipsis, and the round of its loops if at least half of the room is left.
 function cut(text, kind, room) {
   const at = text.lastIndexOf(" · ");
   const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
@@ -239,7 +239,7 @@ function smooth(points) {
   return parts.join("");
 }
 
-// Return a short text for the value and gradient of a node. `whole`: with the sum that has just been made.
+// Return a short text for the value and gradient of a node. `whole` adds the sum that has just been made.
 function endText(node, whole = false) {
   const { value, gradient, has } = nodeTexts(node);
   return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;

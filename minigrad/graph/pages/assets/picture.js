@@ -1,4 +1,4 @@
-// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. It is a
+// Draws the whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. It is a
 // canvas, because it has thousands of boxes and is drawn again in each frame of a flight.
 
 const INKS = ["--ink", "--pane", "--folder", "--edge", "--forward", "--forward-soft", "--backward", "--backward-soft", "--step"];
@@ -36,7 +36,7 @@ class Picture {
     Object.assign(this, { pane, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
-    const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, what is around is not seen
+    const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, the scenes around are out of sight
     this.scene(start.scene, start.iteration, start.view);
     this.paint();
   }

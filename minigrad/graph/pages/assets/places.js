@@ -1,5 +1,5 @@
-// The tree of scenes, and the scene of each operation. A scene is a small drawing; that of a loop shows one iteration. In the
-// box of a scene is the scene itself, small: all of its iterations side by side. So the whole program is one picture.
+// Gives the tree of scenes, and the scene of each operation. A scene is a small drawing; that of a loop shows one iteration. The
+// box of a scene shows the scene itself, small, with all of its iterations side by side. So the whole program is one picture.
 
 const HEAD = 66; // the height of the words in the box of a scene, as in scenes.py
 

@@ -1,5 +1,5 @@
-// A slider for each leaf and for the selected value, with the loss and the gradients that follow from it, what the gradients
-// had predicted, and gradient descent, one step at a time. The parts are made once and then only filled in, so that a slider
+// Shows a slider for each leaf and for the selected value, the loss and the gradients that follow from them, and what the gradients
+// had predicted. It also takes steps of gradient descent. The parts are made once and then only filled in, so that a slider
 // stays under the finger while it is dragged.
 
 const play = {

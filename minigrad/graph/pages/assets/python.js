@@ -1,5 +1,5 @@
 // Evaluates the trees from replay.py. A number, true, false or null is itself, and a text is a name. A list is a call of its
-// first entry with the others as arguments: ["multiply", "g", ["cos", "x"]]. An object at its end has the keywords.
+// first item with the others as arguments: ["multiply", "g", ["cos", "x"]]. An object at its end has the keywords.
 
 const python = (() => {
   const { functions, listOf, numberOf } = numpy;

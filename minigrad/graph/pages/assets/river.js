@@ -1,4 +1,4 @@
-// The gradient river of a loop: a column for each round, with the sizes of the gradients inside it on a logarithmic scale. The
+// Draws the gradient river of a loop: a column for each round, with the sizes of its gradients on a logarithmic scale. The
 // size of a gradient is the root of the mean of its squares. The band is from the 10th to the 90th percentile of the round's
 // operations, and the mark is the largest. A column fills when its gradients arrive, and a click on it goes to the largest.
 
@@ -24,7 +24,7 @@ const river = (() => {
     return found;
   }
 
-  // Return the height of a size in the drawing. Zero is at the bottom, and what is not finite is at the top.
+  // Return a function from a size to its height in the drawing. Zero is at the bottom, and a size that is not finite is at the top.
   function scaleOf(all) {
     const logs = all.flat().flatMap(({ size }) => (size > 0 && Number.isFinite(size) ? [Math.log(size)] : []));
     const [low, high] = logs.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);

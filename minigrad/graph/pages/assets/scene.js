@@ -26,7 +26,7 @@ function nodeTexts(number) {
   };
 }
 
-// Return the value, after the value of the program's run if it was edited. It is empty if the name shows it already (a constant).
+// Return the value as text; if it was edited, after the value of the program's run; empty if the name shows it already (a constant).
 function valueTexts(text, name, before) {
   if (text === name) return [""];
   return before ? [`${before} → ${text}`, text] : [text];
@@ -41,7 +41,7 @@ function isOdd(array) {
   return Boolean(array) && summaryOf(array).nans + summaryOf(array).infs > 0;
 }
 
-// Return "∂ 0.61 + 0.22 = 0.83", and "∂ 0.83" in case that is too long. Arrays show the norm. Before a gradient arrives, it is empty.
+// Return "∂ 0.61 + 0.22 = 0.83", and "∂ 0.83" in case that is too long. Arrays show the norm. The text is empty before a gradient arrives.
 function gradientTexts(number, gradients) {
   const known = gradients.filter((gradient) => gradient !== null);
   if (known.length === 0) return [""];
@@ -181,7 +181,7 @@ class SceneView {
     this.picture.draw(this.shown, this.pane, flying);
   }
 
-  // If the reader has zoomed into the box of a scene, or out of a scene, that one becomes the scene. The picture stays.
+  // If the reader has zoomed far into the box of a scene, show that scene; if far out, the scene around. The picture stays the same.
   enterOrLeave() {
     const { pane, scene } = this;
     const view = { scale: camera.scale, x: camera.x, y: camera.y };
@@ -231,7 +231,7 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, write the names of the result and of the leaves. More than 16 leaves have no names, which would cover the picture.
+  // In the whole program, write the names of the result and of the leaves. More than 16 leaves get no names, because those would cover the picture.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
     const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
@@ -309,7 +309,7 @@ function signOf(array) {
   return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
 }
 
-// Return a short text for this array.
+// Return a short text for the array that a step carries.
 const amountText = (step) => (quiz.hides(step) ? "?" : shortText(amountOrRaw(step)));
 
 function overlap(a, b) {

@@ -1,8 +1,9 @@
-// The stepper: the current step, and everything that depends on it. Each picture is made only from the step's number.
+// The stepper keeps the current step and writes everything that depends on it. Values and gradients depend only on the step's number.
 //
-// The scripts in layers. A layer draws with those before it: words, arrays, elements (texts and helpers); nd, numpy, python, whatif (the program, computed again); timeline, places
-// (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, picture,
-// hand, scene (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); look (projector, theme); and this script.
+// The scripts form layers, and each layer uses those before it: words, elements, unpack, arrays (texts and helpers); nd, numpy, python,
+// whatif (they compute the program again); mistakes, timeline, places (the state at a step, and the place in the program); heat, equation,
+// code, written (one drawing each); camera, parts, picture, hand, scene (the graph); node, panel (the text next to it); quiz, editing,
+// play, lesson (input of the reader); look (projector, theme); river (the gradients of a loop); and this script.
 
 const state = {
   step: 0, // the number of applied steps
@@ -56,7 +57,7 @@ function draw() {
   if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
 }
 
-// Highlight in graph and program the values of the step, the selection, and the node under the pointer.
+// Highlight the values of the step, the selection, and the node under the pointer, in the graph and in the program.
 function light() {
   const { step, selected, hover, matches } = state;
   view.update({ selected, hover, matches });
@@ -271,7 +272,7 @@ function leaveSearch() {
   find("graph").focus();
 }
 
-// Go to the box before or after, in the scene.
+// Go to the previous or the next box of the scene.
 function move(by) {
   const now = Number(document.activeElement?.closest("[data-box]")?.dataset.box ?? places.boxOf(state.scene, state.iteration, state.selected));
   const order = view.boxes.map(({ index, about }) => ({ index, about })).sort((a, b) => a.about.y - b.about.y || a.about.x - b.about.x).map(({ index }) => index);
@@ -285,7 +286,7 @@ function move(by) {
   view.boxes[to].group.focus({ preventScroll: true });
 }
 
-// Select the expression before or after in the program's text, and say what it is.
+// Select the previous or the next expression in the program's text, and say what it is.
 function walk(by) {
   select(code.beside(state.selected, by));
   setText(find("live"), `${labelOf(state.selected)} ${endText(state.selected)}`);
@@ -315,7 +316,7 @@ const KEYS = {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { target, key } = event;
-  if (target.matches("select, textarea, input:not([type=checkbox])")) { // it handles these keys itself
+  if (target.matches("select, textarea, input:not([type=checkbox])")) { // the field handles these keys itself
     if (key === "Escape" && target === find("search")) leaveSearch();
     if (key === "Enter" && target === find("search")) nextMatch();
     if (!(target === find("timeline") && key === " ")) return;

@@ -1,4 +1,4 @@
-// The state at each step. State 0 is before the first step. The first `turn` steps are forward, and each computes one
+// Gives the state at each step. State 0 is before the first step. The first `turn` steps are forward, and each computes one
 // operation. The others are backward. "product" applies one operation's rule for one operand and adds the result to the
 // operand's gradient. If "fit" follows, it first changes the result to the operand's shape and adds it instead. All
 // functions depend only on the step's number, so going back restores the state exactly.

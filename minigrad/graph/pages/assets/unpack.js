@@ -11,7 +11,7 @@ function unpacked(data) {
   return { ...rest, nodes, edges: unpackedRows(data.edges, arraysOfRow, ofRule) };
 }
 
-// readers: for some fields, a function that reads a column's entry. computed: for other fields, a function of the row.
+// readers: for some fields, a function that reads an item of a column. computed: for other fields, a function of the row.
 function unpackedRows({ count, same, columns }, readers, computed) {
   const shared = { ...same };
   const plain = [];

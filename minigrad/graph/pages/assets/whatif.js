@@ -1,4 +1,4 @@
-// Computes the values and gradients of the page's graph again for other values of leaves, in double precision.
+// Computes the values and gradients of the page's graph again for edited values, in double precision.
 
 const whatIf = (() => {
   const MOST_NUMBERS = 20000; // of all values except constants; tensors.py has the same
@@ -12,7 +12,7 @@ const whatIf = (() => {
     return into;
   }
 
-  // Return whether the page can compute a node, and its derivatives by the arguments that the backward pass used.
+  // Return whether the page can compute a node, and its derivatives with respect to the arguments that the backward pass used.
   function knows(data, number, into = edgesInto(data)[number]) {
     const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
     const swept = into.filter((i) => data.edges[i].raw !== null).map((i) => data.edges[i].argument);
@@ -113,7 +113,7 @@ const whatIf = (() => {
       return wrong === null ? null : because("differs", { name: nameOf(wrong) });
     } catch ({ keyword, node }) {
       const name = nameOf(data.nodes[node ?? data.end[0]]);
-      return because(keyword ? "keyword" : "differs", { name, keyword }); // an index, an axis ... of an unknown kind
+      return because(keyword ? "keyword" : "differs", { name, keyword }); // for example an index or an axis of an unknown kind
     }
   }
 

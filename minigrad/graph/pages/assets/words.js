@@ -1,4 +1,4 @@
-// The words of a page in the reader's language. data-word sets an element's text, and data-label its accessible name.
+// Writes the words of a page in the reader's language. data-word sets an element's text, and data-label its accessible name.
 
 const pageContents = pageData(); // read once, because it is slow for a large graph
 

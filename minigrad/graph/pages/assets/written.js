@@ -1,8 +1,8 @@
-// The run as a NumPy program, in a pane that the reader can show in place of the user's program. Each line stores the steps
+// Shows the run as a NumPy program, in a pane that the reader can show in place of the user's program. Each line stores the steps
 // that it runs, and each step its lines.
 
 const written = (() => {
-  const data = original.written ?? null; // null without the room that writes programs
+  const data = original.written ?? null; // null without the package codegen
   const rows = []; // {row, steps}
   const linesOf = new Map(); // step -> numbers of lines
   let marked = [];

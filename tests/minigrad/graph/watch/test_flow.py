@@ -206,7 +206,8 @@ def test_a_gradient_far_below_the_largest_vanishes_too() -> None:
     train({"a": a, "b": b}, flow, lambda: (a * 1e-4 + b * 10.0).sum(), lr=1e-3)
     (flag,) = [flag for flag in flow.flags() if flag.kind == "vanishing"]
     assert str(flag) == (
-        "vanishing: a has had a gradient below 0.0001 (about 1e-05) of the largest layer's for 12 noted steps (0 to 11)"
+        "vanishing: a has had a gradient below 0.0001 of the largest layer's gradient (about 1e-05 of it) for 12 noted steps "
+        "(0 to 11)"
     )
     assert [name for kind, name in kinds(flow, share=1e-6) if kind == "vanishing"] == []
 
@@ -228,8 +229,8 @@ def test_a_learning_rate_that_is_too_large_lets_it_grow_until_it_is_nan() -> Non
     train({"w": w}, flow, lambda: (w**2).sum(), steps=3, lr=10.0)  # w *= -19
     (flag,) = [flag for flag in flow.flags() if flag.words == "growing"]
     assert str(flag) == (
-        "exploding: w had a gradient that grew more than 10 times from one noted step to the next: from 2 at step 0 to "
-        "722 at step 2"
+        "exploding: w had a gradient that grew by a factor of more than 10 from each noted step to the next: from 2 at "
+        "step 0 to 722 at step 2"
     )
     train({"w": w}, flow, lambda: (w**2).sum(), steps=600, lr=10.0)
     (flag,) = [flag for flag in flow.flags() if flag.words == "bad_numbers"]
