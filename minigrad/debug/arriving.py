@@ -25,6 +25,7 @@ SHARES = 2  # looks that must agree
 TURNS = 4  # turns of a loop of which the last alone may reach the loss
 ALIKE = 0.6  # from this likeness on, one name may have been written for the other
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
+CARRIED = "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
 ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
 
 
@@ -248,11 +249,25 @@ def _carried(case: WatchedRun) -> list[DebugFinding]:
                     note = note_of(entry)
                     places = [note.source, *[c for c, _ in note.callers]] if note is not None and note.source else []
                     what = f"step {after.step} begins with an array of shape {array.shape} that step {before.step} computed."
-                    remedy = (
-                        "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
-                    )
                     lines = [place.line for place in reversed(places) if place is not None]
-                    return [DebugFinding("carried state", after.step, what, remedy, lines).at(source)]
+                    return [DebugFinding("carried state", after.step, what, CARRIED, lines).at(source)]
+    return _written_state(case, source)
+
+
+def _written_state(case: WatchedRun, source: ProgramSource) -> list[DebugFinding]:
+    """An array of the program into which a step writes its result, and with which the next one begins."""
+    writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and source.in_loop(n))
+    texts = {write.lineno: ast.unparse(write.value) for write in writes}
+    lines = [line for line, text in texts.items() if ".grad" not in text and (".numpy()" in text or ".data" in text)]
+    for before, after in pairs(case) if lines else ():
+        made = [node.value for node in before.graph.operations() if np.ndim(node.value) > 1 and np.ptp(node.value)]
+        for edge in filter(after.is_constant, after.graph.edges):
+            if any(np.shape(edge.value) == value.shape and np.array_equal(edge.value, value) for value in made):
+                what = (
+                    f"step {after.step} begins with a result of step {before.step}, which line {lines[0]} has written."
+                )
+                where = [lines[0], line_of(after.graph.nodes[edge.target])]
+                return [DebugFinding("changed data", after.step, what, CARRIED, where).at(source)]
     return []
 
 

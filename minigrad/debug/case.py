@@ -43,6 +43,9 @@ class Seen:
                     found[node.id, name] = raw[entry][position]
         return found
 
+    def is_constant(self, edge: Edge) -> bool:
+        return self.graph.nodes[edge.source].kind == "constant"
+
     def operands(self, node: Node) -> list[tuple[Edge, Node]]:
         return [(edge, self.graph.nodes[edge.source]) for edge in self.into[node.id]]
 
@@ -169,8 +172,8 @@ def changes(case: WatchedRun) -> dict[Any, bool]:
 
 
 def name_of(case: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
-    path = case.leaf_path(seen, node)
-    return path or node.label, case.of_path(path)
+    path = case.leaf_path(seen, node) or node.label
+    return path, case.of_path(path)
 
 
 def _names_in(text: str) -> list[str]:

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
+from .case import Seen, WatchedRun, is_array, line_of, norm, pairs, values_of
 from .finding import DebugFinding
 from .look import address, in_models
-from .source import ProgramSource, called, floor_divisions, generator_line, number
+from .source import ProgramSource, called, floor_divisions, generator_line, names_of_target, number
 
+RATES = ("learning_rate", "lr", "rate", "step_size", "eta")  # names of a learning rate
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain
+LIKE = ("zeros_like", "empty_like", "full_like", "ones_like")  # functions whose result has the dtype of their argument
+FLOATING = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
 UNMOVED = 0.02  # the share of the loss by which it must change to have moved
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
@@ -33,7 +36,7 @@ def find_run(case: WatchedRun) -> list[DebugFinding]:
 
 def rate_line(source: ProgramSource) -> int:
     """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
-    by_hand = source.find(ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr")  # optimizer.lr = rate(step)
+    by_hand = source.find(ast.Assign, _is_scheduled)
     if by_hand:
         cuts = [line for own in source.functions(called(by_hand[0].value)) for line in floor_divisions(own)]
         return int(cuts[0] if cuts else by_hand[0].lineno)
@@ -43,7 +46,7 @@ def rate_line(source: ProgramSource) -> int:
         if value is not None and (word == "schedule" or number(value) is not None):
             origin = source.origin(value.id) if isinstance(value, ast.Name) else None
             return origin or int(value.lineno)
-    for name in ("learning_rate", "lr", "rate", "step_size", "eta"):
+    for name in RATES:
         made = [line for line, value in source.assignments(name) if number(value) is not None]
         if made:
             return made[0]
@@ -54,6 +57,13 @@ def rate_line(source: ProgramSource) -> int:
         if "grad" in text or " g" in text:
             return int(node.lineno)
     return 0
+
+
+def _is_scheduled(assign: ast.Assign) -> bool:
+    """Return whether a line sets the rate of one step: ``optimizer.lr = ...``, or ``lr = rate(step)``."""
+    target = assign.targets[0]
+    called_here = getattr(target, "id", "") in RATES and isinstance(assign.value, ast.Call) and bool(assign.value.args)
+    return getattr(target, "attr", "") == "lr" or called_here
 
 
 def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
@@ -251,7 +261,7 @@ def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[
 
 def _integers(case: WatchedRun) -> list[DebugFinding]:
     """Fractions that were cut off: in an integer array that weights multiply, or by // in the line that made the inputs."""
-    return _cut_by_dtype(case) or _cut_by_division(case)
+    return _cut_by_dtype(case) or _cut_by_division(case) or _cut_by_buffer(case)
 
 
 def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
@@ -270,6 +280,23 @@ def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
+def _cut_by_buffer(case: WatchedRun) -> list[DebugFinding]:
+    """Quotients that were written into an array like one of whole numbers, so that the inputs are whole numbers too."""
+    source = case.source()
+    given = [edge.value for seen in case.seen[:1] for edge in seen.graph.edges if seen.is_constant(edge)]
+    if source is None or not any(
+        is_array(v) and v.ndim > 1 and v.size > 20 and (v == np.floor(v)).all() for v in given
+    ):
+        return []
+    for made in source.find(ast.Assign, lambda n: called(n.value) in LIKE and not n.value.keywords):
+        for write in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript)):
+            divides = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) for n in ast.walk(write.value))
+            if divides and set(names_of_target(write.targets[0])) & set(names_of_target(made.targets[0])):
+                what = f"the inputs are whole numbers: line {write.lineno} writes quotients into an array of integers."
+                return [DebugFinding("integers", 0, what, FLOATING, [made.lineno, write.lineno]).at(source)]
+    return []
+
+
 def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
     """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
     for seen in case.seen[:1]:
@@ -283,16 +310,14 @@ def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
                     continue
                 if raw.size > 20 and not raw.any():
                     source = case.source()
-                    made = source.calls("zeros_like", "empty_like", "full_like") if source is not None else []
+                    made = source.calls(*LIKE) if source is not None else []
                     what = f"all {raw.size} elements of the {raw.dtype} inputs are 0: fractions were cut off."
-                    remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
                     line = [made[0].lineno if made else case.origin(seen, edge), line_of(node)]
-                    return [DebugFinding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
+                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(case.source(node.source))]
                 if raw.size > 20 and raw.min() < 0 and np.abs(raw).max() < 10 and (raw == 0).mean() > 0.3:
                     what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
-                    remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
                     line = [case.origin(seen, edge), line_of(node)]
-                    return [DebugFinding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
+                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(case.source(node.source))]
     return []
 
 

@@ -60,7 +60,8 @@ class ProgramSource:
         """
         words = [word for word in _words(path) if word != "self"]
         for name in reversed(words):  # the attribute itself, or else what holds it
-            line = self._follow(name, 0)
+            line = self._of_attribute(name) if f".{name}" in path else None
+            line = line or self._follow(name, 0)
             if line is not None:
                 return line
         return None
@@ -82,6 +83,12 @@ class ProgramSource:
             if returns and isinstance(returns[-1].value, (ast.ListComp, ast.List)):
                 return int(returns[-1].lineno)
         return line
+
+    def _of_attribute(self, name: str) -> int | None:
+        """Return the line that gives a value to ``self.name``, if a variable has this name too."""
+        made = [line for line, _ in self.assignments(name)]
+        own = [line for line in made if f"self.{name}" in self.text(line)]
+        return own[0] if own and own != made else None
 
     def _of_parameter(self, name: str, links: int) -> int | None:
         """Return the line of a parameter's default, or of the first call that gives it."""

@@ -15,6 +15,7 @@ from .finding import DebugFinding
 from .source import ProgramSource, number
 
 NEGLIGIBLE = 1e-4  # a gradient below this share of the largest one may change nothing
+OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
 UNDONE = 0.02  # the share of a parameter that each step takes away
 
 
@@ -92,13 +93,15 @@ def given_twice(case: WatchedRun) -> list[DebugFinding]:
 
 
 def _container(path: str) -> str:
-    """Return the path of the list that holds a tensor, with all optimizers of a list as one."""
+    """Return the path of the list that holds a tensor, with all optimizers as one."""
     head, _, _ = path.rpartition("[")
-    return head.split("[")[0] if ".parameters" in head else head
+    return OPTIMIZERS if OPTIMIZERS in head else head
 
 
 def _holder_line(case: WatchedRun, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
     path = max((p for p in holders if holders[p].count(key) > 1), key=lambda p: holders[p].count(key), default="")
+    if path == OPTIMIZERS:
+        path = [p for p, value in seen.look.every if id(value) == key and OPTIMIZERS in p][-1].split("[")[0]
     return case.of_path(path.split(".")[0]) if path else 0
 
 

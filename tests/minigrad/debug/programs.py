@@ -193,6 +193,9 @@ for step in range(60):
 
 LINEAR = RNN.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ Wh")
 SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace("rng.normal(0, 0.1, 8)", "np.zeros(8)")
+SCHEDULED = TRANSFORM.replace("rate = 0.1\n", "def decay(step):\n    return 0.1 * (90 - step) / 90\n\n").replace(
+    "    p = {k", "    rate = decay(step)\n    p = {k"
+)
 HELD = NET.replace("for step", "held = [W1, b1, W2]\nfor step").replace("for p in (W1, b1, W2)", "for p in held")
 HELD = HELD.replace("        p.zero_grad()\n", "    for p in held:\n        p.zero_grad()\n")
 TALL = NET.replace("p.data -= 0.1 *", "p.data -= rate *").replace("for step", "rate = 1e-4\nfor step")
@@ -254,6 +257,35 @@ for step in range(12):
         p.zero_grad()
     state[:] = h.numpy()
     last = h.numpy()
+"""
+PARTS = """\
+import numpy as np
+import nn
+
+rng = np.random.default_rng(17)
+x = rng.normal(size=(60, 3)).astype(np.float32)
+level = rng.normal(size=(60, 1)).astype(np.float32)
+y = x[:, :1] + 0.1 * level
+
+class Net(nn.Module):
+    def __init__(self):
+        self.body = nn.Affine(3, 8, rng=rng)
+        self.level = nn.Affine(3, 1, rng=rng)
+        self.head = nn.Affine(8, 1, rng=rng)
+
+    def forward(self, x):
+        return self.head(np.tanh(self.body(x))) + self.level(x)
+
+model = Net()
+slow = nn.SGD([*model.body.parameters(), *model.level.parameters()], lr=0.05)
+fast = nn.SGD(model.head.parameters(), lr=0.05)
+for step in range(12):
+    slow.zero_grad()
+    fast.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    slow.step()
+    fast.step()
 """
 FITTED = """\
 import numpy as np
@@ -341,6 +373,17 @@ MISTAKES = [
         "q = q",
     ),
     ("slow", LISTED, "lr = 0.05", "lr = (step + 1) // 400", "// 400"),
+    ("slow", SCHEDULED, "(90 - step) / 90", "((90 - step) // 90)", "// 90"),
+    ("no gradient", PARTS, " + self.level(x)", "", "self.level = nn.Affine"),
+    ("given twice", PARTS, "[*model.body.parameters(), *model.level.parameters()]", "model.parameters()", "fast ="),
+    ("changed data", STATE, "state[:] = h.numpy()", "blank[:] = h.numpy()", "blank[:] = h"),
+    (
+        "integers",
+        TWO,
+        "x = (grey / 255).astype(np.float32)",
+        "x = np.zeros_like(grey)\nx[:] = grey / 256\nx = x.astype(np.float32)",
+        "zeros_like",
+    ),
     ("given twice", HELD, "held = [W1, b1, W2]", "held = [W1, b1, W2, W1]", "held ="),
     ("tied copy", MIRROR, "rng.normal(0, 0.3, (2, 5))", "E.T.copy()", "E.T.copy()"),
     (

@@ -23,6 +23,8 @@ HEALTHY = [
     "LISTED",
     "MIRROR",
     "FITTED",
+    "PARTS",
+    "SCHEDULED",
 ]
 
 
