@@ -7,7 +7,7 @@
 has to find out what a month is, in which order the parts come, and to write zeros that are not there. It is tested on days
 that it has not seen in any language.
 
-Written to `out/`: dates.safetensors (weights, sizes, characters), dates_loss.png, dates_cross_attention.png (where the
+Written to `out/`: dates.safetensors (the whole model and its characters), dates_loss.png, dates_cross_attention.png (where the
 decoder looks while it writes, for several languages) and dates_heads.png (the same for each head).
 """
 
@@ -34,11 +34,10 @@ from dates import END, LOCALES, PADDING, START, Characters, Dates, exact, padded
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
 from minigrad.graph.pages.attention_maps import Map, draw_maps
-from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
+from minigrad.serialize import CheckpointError
 from models import Transformer, TransformerConfig, shifted_right
 from pictures import draw_losses
 
-MODEL = "Transformer on dates"  # what a checkpoint of this example says it holds
 ISO_LENGTH = 11  # ten characters and the end
 DRAWN = ("en_US", "de_DE", "ru_RU", "ar_EG", "ja_JP", "ko_KR")
 VISIBLE = {" ": "␣", "\u202f": "␣", "\u00a0": "␣", "\u200f": "◂"}  # the last turns the writing to the left
@@ -65,32 +64,17 @@ class Translator:
             answers += [self.characters.decode(hypothesis.ids) for hypothesis in found]
         return answers
 
-    def save(self, path: Path) -> None:
-        about = {
-            "model": MODEL,
-            "config": self.model.config.to_dict(),
-            "characters": "".join(self.characters.characters),
-        }
-        save_checkpoint(path, self.model.state_dict(), about)
-
     @classmethod
     def load(cls, path: Path) -> Translator:
         """
         Raises:
             CheckpointError: the file is no checkpoint of this example.
         """
-        arrays, about = load_checkpoint(path, {"model": MODEL, "config": dict, "characters": str})
-        try:
-            config, characters = TransformerConfig.from_dict(about["config"]), Characters(about["characters"])
-            if config.source_vocab != len(characters):
-                raise ValueError(f"{config.source_vocab} ids for {len(characters)} characters and marks")
-            model = Transformer(config, rng=np.random.default_rng(0))
-            model.load_state_dict(arrays)
-            return cls(model, characters)
-        except (KeyError, TypeError, ValueError, MemoryError) as error:
-            raise CheckpointError(
-                f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
-            ) from error
+        model = Transformer.load(path)
+        characters = Characters(model.config.notes.get("characters", ""))
+        if len(characters) != model.config.source_vocab:
+            raise CheckpointError(f"'{path}' does not have the characters of this example in its notes: train again")
+        return cls(model, characters)
 
 
 def loss(model: Transformer, batch: tuple[Any, Any]) -> Tensor:
@@ -235,8 +219,9 @@ def main(arguments: list[str] | None = None) -> nn.History | None:
     known, unseen = dates.split_dates(args.dates, 50 if args.quick else 1000, rng=rng)
     characters = Characters("".join(known.sources + known.targets))
     config = TransformerConfig(
-        len(characters), START, END, d_model=args.d_model, num_layers=args.layers, norm=args.norm
-    )
+        len(characters), START, END, d_model=args.d_model, num_layers=args.layers, norm=args.norm,
+        notes={"characters": "".join(characters.characters)},
+    )  # fmt: skip
     translator = Translator(Transformer(config, rng=rng).to(args.device), characters)
     print(
         f"{len(known):,} dates in {len(LOCALES)} locales, {len(characters) - END - 1} characters, such as "
@@ -245,7 +230,7 @@ def main(arguments: list[str] | None = None) -> nn.History | None:
     start = time.perf_counter()
     history = train(translator, known, unseen, args)
     print(trained_in(time.perf_counter() - start))
-    translator.save(out / "dates.safetensors")
+    translator.model.save(out / "dates.safetensors")
     report(translator, known, unseen, baselines=not (args.quick or args.no_baselines))
     draw_losses(history.losses, [epoch["exact"] for epoch in history.metrics], out / "dates_loss.png")
     look(translator, unseen, out)
