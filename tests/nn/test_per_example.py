@@ -134,6 +134,21 @@ def test_each_row_is_the_gradient_of_one_example(case: str) -> None:
     assert any(np.abs(rows[0] - rows[1]).max() > 1e-6 for rows in got.values())
 
 
+class Late(nn.Module):
+    """Positions that do not begin at 0, of tokens with an axis before them."""
+
+    def __init__(self) -> None:
+        self.positions = nn.LearnedPositions(9, 6, rng=rng(), scale=0.5, dtype=F)
+
+    def forward(self, x: Any) -> Any:
+        return np.tanh(self.positions(x, start=2)).sum(axis=(1, 2))
+
+
+def test_positions_that_begin_later() -> None:
+    got = compare(Late(), classes, (rng().standard_normal((B, 2, 3, 6)), CLASSES))
+    assert not got["positions.weight"][:, :2].any() and got["positions.weight"][:, 2:5].all()
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_examples(count: int) -> None:
     compare(randomized(gpt()), tokens, (IDS[:count], LABELS[:count]))
@@ -145,6 +160,10 @@ def test_unused_parameters_have_zeros_and_frozen_ones_no_entry() -> None:
     got = compare(model, classes, (IDS, CLASSES), check=False)
     assert not got["unused.weight"].any() and got["unused.weight"].shape == (B, 2, 3)
     assert "embedding.weight" not in got and "cell.input.bias" in got
+    make, loss, batch = CASES["convolutions"]
+    model = randomized(make())
+    model.layers[0].weight.requires_grad = False
+    assert compare(model, loss, batch).keys() == dict(model.named_parameters()).keys() - {"layers.0.weight"}
 
 
 def test_the_model_is_as_after_a_call() -> None:
