@@ -84,6 +84,7 @@ OTHERWISE = {
     "a `Linear` for each map, under the name of the attribute": "nn.FeedForward nn.AttentionHead nn.Attention nn.SelfAttention "
     "nn.AdditiveAttention nn.MultiplicativeAttention nn.KeyValueAttention nn.ContextAttention nn.GeneralScore "
     "nn.AdditiveScore nn.PredictiveLocalAttention",
+    "a `Linear`, with the weights of `layer.merged()`": "nn.LoRA",
     "an `Embedding` of the positions": "nn.LearnedPositions",
     "a `Linear` whose weight is that of an `Embedding`": "nn.TiedOutput",
     "nothing: they have no weights": "nn.RotaryPositions nn.PositionalEncoding nn.MessagePassing nn.SimplifiedAttention "

@@ -27,6 +27,7 @@ from .embedding import Embedding, TiedOutput
 from .feed_forward import FeedForward
 from .functional_call import functional_call, loss_of
 from .local_attention import LocalAttention, PredictiveLocalAttention
+from .lora import LoRA, add_lora, merge_lora
 from .losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -76,6 +77,9 @@ __all__ = [
     "init",
     "parallel",
     "Affine",
+    "LoRA",
+    "add_lora",
+    "merge_lora",
     "Dropout",
     "Embedding",
     "FeedForward",

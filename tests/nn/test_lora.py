@@ -1,0 +1,107 @@
+"""Low-rank adaptation against PyTorch's products, and a whole GPT that learns with it and is merged."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import models
+import nn
+from minigrad import ArgumentError, ShapeError, Tensor
+from tests.lazy import torch
+from tests.nn.layers import check_module, rng
+
+
+def layer(bias: bool = True) -> nn.LoRA:
+    made = nn.LoRA(nn.Affine(6, 5, rng=rng(), bias=bias, dtype=np.float64), 2, rng=rng(1), scale=1.5)
+    made.up.data = rng(2).normal(size=(2, 5))
+    return made
+
+
+def gpt() -> models.GPT:
+    config = models.GPTConfig(vocab_size=7, window=8, d_model=8, num_heads=2)
+    return models.GPT(config, rng=rng(), dtype=np.float64)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_equals_pytorch(bias: bool) -> None:
+    ours, x = layer(bias), rng(3).normal(size=(4, 3, 6))
+    inputs = Tensor(x, requires_grad=True)
+    (ours(inputs) ** 2).sum().backward()
+    arrays = ours.weight.data, ours.down.data, ours.up.data, x
+    weight, down, up, theirs = (torch.tensor(array, requires_grad=True) for array in arrays)
+    y = theirs @ weight + 1.5 * (theirs @ down) @ up
+    y = y if ours.bias is None else y + torch.tensor(ours.bias.data)
+    (y**2).sum().backward()
+    np.testing.assert_allclose(ours(x).numpy(), y.detach().numpy(), rtol=1e-10)
+    for tensor, other in ((inputs, theirs), (ours.down, down), (ours.up, up)):
+        np.testing.assert_allclose(tensor.grad.numpy(), other.grad.numpy(), rtol=1e-10)
+    assert ours.weight.grad is None
+
+
+def test_gradients() -> None:
+    check_module(layer(), rng(2).normal(size=(4, 6)))
+
+
+def test_merged_gives_the_same_results() -> None:
+    ours, x = layer(), rng(3).normal(size=(4, 6))
+    plain = ours.merged()
+    assert type(plain) is nn.Affine and all(p.requires_grad for p in plain.parameters())
+    np.testing.assert_allclose(plain(x).numpy(), ours(x).numpy(), rtol=1e-12)
+    plain.weight.data[:] = 0  # it is a copy
+    assert ours.weight.data.any()
+
+
+def test_a_gpt_learns_with_few_parameters_and_is_merged(tmp_path: Path) -> None:
+    model, ids = gpt(), rng(5).integers(0, 7, (4, 8))
+    before, state = model(ids).numpy(), model.state_dict()
+    nn.add_lora(model, 2, rng=rng(1), where=lambda path: path.endswith((".query", ".hidden")))
+    np.testing.assert_array_equal(model(ids).numpy(), before)
+    assert {p.rpartition(".")[2] for p, t in model.named_parameters() if t.requires_grad} == {"down", "up"}
+    optimizer = nn.Adam(model.parameters(), lr=0.05)
+    losses = []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = nn.cross_entropy(model(ids[:, :-1]), ids[:, 1:])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.98 * losses[0]
+    adapted = model.state_dict()
+    assert all(np.array_equal(adapted[path], array) for path, array in state.items())  # the same names, frozen
+    nn.save_weights(model, tmp_path / "lora.safetensors")
+    other = gpt()
+    nn.add_lora(other, 2, rng=rng(9), where=lambda path: path.endswith((".query", ".hidden")))
+    nn.load_weights(other, tmp_path / "lora.safetensors")
+    learned = model(ids).numpy()
+    np.testing.assert_array_equal(other(ids).numpy(), learned)
+    tokens = list(model.generate(ids[:, :3], 4, rng=rng(), temperature=0.0))
+    nn.merge_lora(model)
+    assert model.state_dict().keys() == state.keys() and all(p.requires_grad for p in model.parameters())
+    np.testing.assert_allclose(model(ids).numpy(), learned, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(list(model.generate(ids[:, :3], 4, rng=rng(), temperature=0.0)), tokens)
+
+
+def test_a_map_in_two_places_stays_one_map_and_lists_and_dicts_are_searched() -> None:
+    shared, other = nn.Affine(3, 3, rng=rng()), nn.Affine(3, 3, rng=rng())
+    parts: dict[str, Any] = {"a": [shared, np.tanh], "b": [other, shared]}
+    model = nn.Sequential(np.tanh)
+    vars(model)["parts"] = parts
+    nn.add_lora(model, 1, rng=rng())
+    (first, _), (second, last) = parts["a"], parts["b"]
+    assert first is last and type(first) is type(second) is nn.LoRA
+    assert first.astype(np.float64)(np.ones((1, 3))).dtype == np.float64
+
+
+def test_bad_input_is_refused_and_changes_nothing() -> None:
+    with pytest.raises(ArgumentError, match=r"LoRA adapts an nn\.Affine, got GPT: use nn\.add_lora"):
+        nn.LoRA(gpt(), 2, rng=rng())  # type: ignore[arg-type]
+    for rank in (0, 1.5):
+        with pytest.raises(ArgumentError, match="rank"):
+            nn.add_lora(model := gpt(), rank, rng=rng())  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"add_lora found no nn\.Affine in GPT that where= accepts"):
+        nn.add_lora(model, 2, rng=rng(), where=lambda path: False)
+    assert all(p.requires_grad for p in model.parameters())
+    with pytest.raises(ShapeError, match=r"LoRA\(6, 5\) needs x of shape"):
+        layer()(np.ones((2, 4)))
