@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -44,7 +45,8 @@ class Batches:
         shuffle: whether to shuffle; if False, every epoch has the examples in the order of the arrays.
         drop_last: whether to leave out a last batch that is smaller. With ``shuffle``, these examples differ in each epoch.
         collate: a function that makes the batch from the indices of its examples, (batch,) integers. Use it for data that is
-            not in arrays, for example lists of different lengths to pad, or files to read.
+            not in arrays, for example lists of different lengths to pad, or files to read. If it has an argument named
+            ``epoch``, it also gets the number of the epoch, on which random changes of the data may depend.
         lengths: one number per example, for instance its number of tokens. Each batch then holds examples of similar length,
             which keeps padding small. With ``shuffle``, the order of the batches and of examples of equal length is random.
 
@@ -71,7 +73,7 @@ class Batches:
         seed: int,
         shuffle: bool = True,
         drop_last: bool = False,
-        collate: Callable[[Array], Any] | None = None,
+        collate: Callable[..., Any] | None = None,
         lengths: Sequence[int] | Array | None = None,
     ) -> None:
         check_positive(batch_size=batch_size)
@@ -80,7 +82,7 @@ class Batches:
         self.count = _count(arrays, collate)
         self.arrays = arrays if collate is not None else _without_labels(arrays)
         self.batch_size, self.seed, self.shuffle, self.drop_last = int(batch_size), int(seed), shuffle, drop_last
-        self.collate = collate
+        self.collate, self._takes_epoch = collate, _takes_epoch(collate)
         self.lengths = None if lengths is None else np.asarray(lengths)
         if self.lengths is not None and self.lengths.shape != (self.count,):
             raise ShapeError(f"lengths must be one number per example, shape ({self.count},), got {self.lengths.shape}")
@@ -102,7 +104,7 @@ class Batches:
     def epoch(self, n: int) -> Iterator[Any]:
         """Yield the batches of epoch n, n = 0, 1, ..."""
         for indices in self.indices(n):
-            yield self.batch(indices)
+            yield self.batch(indices, n)
 
     def indices(self, n: int) -> list[Array]:
         """Return the indices of the examples in each batch of epoch n."""
@@ -115,10 +117,10 @@ class Batches:
             rng.shuffle(starts)
         return [order[start : start + self.batch_size] for start in starts]
 
-    def batch(self, indices: Array) -> Any:
-        """Return the batch of the examples with these indices."""
+    def batch(self, indices: Array, epoch: int = 0) -> Any:
+        """Return the batch of the examples with these indices, in this epoch."""
         if self.collate is not None:
-            return self.collate(indices)
+            return self.collate(indices, epoch=epoch) if self._takes_epoch else self.collate(indices)
         assert not isinstance(self.arrays, int)
         return tuple(array[beside(indices, array)] for array in self.arrays)
 
@@ -132,6 +134,13 @@ class Batches:
             "drop_last": self.drop_last,
             "by_length": self.lengths is not None,
         }
+
+
+def _takes_epoch(collate: Any) -> bool:
+    try:
+        return collate is not None and "epoch" in inspect.signature(collate).parameters
+    except ValueError:  # a function of C without a signature, such as list
+        return False
 
 
 def _count(arrays: Any, collate: Any) -> int:

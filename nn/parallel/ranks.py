@@ -140,7 +140,7 @@ class Ranks(OneProcess):
             )
         for indices in batches.indices(epoch):
             own = indices[self.rank :: self.size]
-            yield batches.batch(own if len(own) else indices[:1]), len(own)
+            yield batches.batch(own if len(own) else indices[:1], epoch), len(own)
 
     def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None = None) -> AbstractContextManager[None]:
         """Send gradients to the other ranks while ``loss.backward()`` runs in the block.

@@ -1,6 +1,7 @@
 """Batches: every example once an epoch, in an order that depends on the seed and the epoch alone; and bad input."""
 
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,16 @@ def test_collate_makes_the_batch_from_indices() -> None:
     batches = Batches([texts], 2, seed=0, shuffle=False, collate=lambda indices: [texts[i] for i in indices])
     assert list(batches.epoch(0)) == [["a", "bb"], ["ccc"]]
     assert list(Batches(3, 2, seed=0, shuffle=False, collate=lambda i: i.tolist()).epoch(0)) == [[0, 1], [2]]
+    assert list(Batches(3, 2, seed=0, shuffle=False, collate=dict.fromkeys).epoch(0)) == [{0: None, 1: None}, {2: None}]
+
+
+def test_collate_with_an_argument_epoch_gets_its_number() -> None:
+    def collate(indices: Any, epoch: int) -> Any:
+        return indices + 10 * epoch
+
+    batches = Batches(3, 2, seed=0, shuffle=False, collate=collate)
+    assert [batch.tolist() for batch in batches.epoch(4)] == [[40, 41], [42]]
+    assert batches.batch(np.arange(2)).tolist() == [0, 1]  # outside of an epoch it is 0
 
 
 def test_examples_of_about_one_length_go_together() -> None:

@@ -57,6 +57,27 @@ def test_a_run_goes_on_from_any_batch(how: Any, call: int, tmp_path: Path, unint
     assert_resumes(tmp_path, uninterrupted)
 
 
+def test_data_that_change_in_each_epoch_change_alike_in_a_resumed_run(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+
+    def collate(indices: Any, epoch: int) -> Any:
+        return x[indices] + np.random.default_rng([5, epoch, *indices]).normal(size=(len(indices), 3)).astype(
+            np.float32
+        )
+
+    def losses(epochs: int, **options: Any) -> list[float]:
+        model = nn.Affine(3, 1, rng=np.random.default_rng(1))
+        batches = nn.Batches(len(x), 5, seed=0, shuffle=False, collate=collate)
+        adam = nn.Adam(model.parameters(), lr=1e-5)  # what differs between epochs is the data
+        fitted = nn.fit(model, batches, lambda m, b: (m(b) ** 2).mean(), adam, epochs=epochs, progress=False, **options)
+        return fitted.losses
+
+    whole = losses(4)
+    assert abs(whole[0] - whole[3]) > 0.01
+    losses(2, checkpoint=tmp_path)
+    assert losses(4, checkpoint=tmp_path, resume=True) == whole
+
+
 def test_a_run_may_stop_after_every_few_batches(tmp_path: Path, uninterrupted: Whole) -> None:
     for _ in range(6):
         with pytest.raises(Stop):
