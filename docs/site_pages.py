@@ -97,7 +97,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "layers": (
         "Layers",
         "nn",
-        "Affine FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm RNN RNNCell GRU GRUCell LSTM LSTMCell "
+        "Affine LoRA add_lora merge_lora FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm RNN RNNCell GRU GRUCell LSTM LSTMCell "
         "TransformerEncoderLayer TransformerDecoderLayer pool",
     ),
     "images": (

@@ -142,14 +142,14 @@ trainer Trainer: nn.fit
 no_grad: minigrad.no_grad
 """)
 
-FUNCTIONAL = {name: instead for name, instead in _BOTH.items() if name.islower()} | _read("""
+_TWINS = {  # nn.functional has these
+    *("batch_norm", "group_norm", "conv1d", "conv2d", "conv_transpose2d"),
+    *("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d"),
+}
+FUNCTIONAL = {name: instead for name, instead in _BOTH.items() if name.islower() and name not in _TWINS} | _read("""
 swish: minigrad.silu
 linear: minigrad.affine(x, W, b), where W is (in, out): PyTorch's weight is W.T
-binary_cross_entropy: nn.binary_cross_entropy
-binary_cross_entropy_with_logits: nn.binary_cross_entropy_with_logits
 pad: np.pad(x, [(0, 0), (1, 2)]), with one pair per axis, starting with the first axis
-embedding: weight[ids], or nn.Embedding, which checks the ids
-dropout: nn.Dropout, a layer, because it has a mode and its own randomness
 normalize: x / np.linalg.norm(x, axis=-1, keepdims=True)
 cosine_similarity: np.sum(x * y, axis=-1) / (np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1))
 pairwise_distance: np.linalg.norm(x - y, axis=-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
 from . import init
-from ._checks import as_input, check_positive, per_axis
+from ._checks import as_given, as_input, check_positive, per_axis
 from ._convolution import Form, convolution, spread, steps_of
 from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
 
 convolution.kernel(np.ndarray, forward, backward)
+Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
 SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
 
 
@@ -33,6 +34,118 @@ def check_channels(x: Tensor, channels: int | None, axes: int, layer: str) -> No
         remedy = ": x[:, None] gives each item one channel"
     needed = f"(batch, {'channels' if channels is None else channels}, {SIZES[axes]})"
     raise ShapeError(f"{layer} needs x of shape {needed}, got {x.shape}{remedy}")
+
+
+def _form(
+    kernel: tuple[int, ...], stride: Size, padding: Size | str, dilation: Size, groups: int, transposed: bool = False
+) -> Form:
+    """Return the numbers for each axis; ``padding`` may be "same" or "valid" unless ``transposed``."""
+    axes = len(kernel)
+    stride, dilation = per_axis(axes, 1, stride=stride), per_axis(axes, 1, dilation=dilation)
+    if padding == "valid" and not transposed:
+        padding = 0
+    if not isinstance(padding, str):
+        return stride, per_axis(axes, 0, padding=padding), dilation, groups
+    if padding != "same" or transposed:
+        also = "" if transposed else ", 'same' or 'valid'"
+        raise ArgumentError(f"padding must be an integer{also}, got {padding!r}")
+    if set(stride) != {1}:
+        raise ArgumentError(f"padding='same' keeps the size, which stride={stride} divides: pass a number of zeros")
+    total = [d * (k - 1) for k, d in zip(kernel, dilation)]
+    if any(n % 2 for n in total):
+        raise ArgumentError(
+            f"padding='same' needs as many zeros before as after, got kernel_size={kernel}, which is even: "
+            "use an odd size, or padding=0 and np.pad(x, ...) with one zero more on one side"
+        )
+    return stride, tuple([n // 2 for n in total]), dilation, groups
+
+
+def _convolved(x: TensorLike, weight: Any, bias: Any, form: Form, layer: str) -> Tensor:
+    """Return the convolution. ``layer`` names it in messages."""
+    x = as_input(x, weight.dtype, layer.partition("(")[0])
+    check_channels(x, weight.shape[1] * form[3], weight.ndim - 2, layer)
+    if min(steps_of(x.shape[2:], weight.shape[2:], form)) < 1:
+        raise ShapeError(
+            f"{layer} got x of shape {x.shape}, which is smaller than the kernel: pass padding=, or larger x"
+        )
+    found: Tensor = convolution(x, weight, bias, form=form)
+    return found
+
+
+def _transposed(x: TensorLike, weight: Any, bias: Any, form: Form, more: tuple[int, ...], layer: str) -> Tensor:
+    """Return the transposed convolution, enlarged at the end by ``more``."""
+    x = as_input(x, weight.dtype, layer.partition("(")[0])
+    check_channels(x, weight.shape[0], weight.ndim - 2, layer)
+    _check_output_padding(more, form)
+    stride, padding, dilation, _ = form
+    reach = [d * (k - 1) + 1 + n for d, k, n in zip(dilation, weight.shape[2:], more)]
+    size = tuple([(n - 1) * s - 2 * p + r for n, s, p, r in zip(x.shape[2:], stride, padding, reach)])
+    if min(*size, *x.shape[2:]) < 1:
+        raise ShapeError(f"{layer} turns x of shape {x.shape} into nothing: padding is too large")
+    found: Tensor = spread(x, weight, size=size, form=form)
+    return found if bias is None else found + bias.reshape(-1, 1, 1)
+
+
+def _check_output_padding(more: tuple[int, ...], form: Form) -> None:
+    stride, _, dilation, _ = form
+    if any(n >= max(s, d) for n, s, d in zip(more, stride, dilation)):
+        raise ArgumentError(
+            f"output_padding={short(more)} must be smaller than stride={short(stride)} or dilation={short(dilation)}"
+        )
+
+
+def _checked(name: str, axes: int, weight: TensorLike, bias: TensorLike | None) -> tuple[Any, Any]:
+    w, b = as_given(weight), None if bias is None else as_given(bias)
+    if w.ndim != axes + 2:
+        raise ShapeError(f"{name} needs a weight with {axes + 2} axes, got {w.shape}")
+    return w, b
+
+
+def conv1d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    *,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of sequences (batch, channels, length) with the weight and bias of a :class:`nn.Conv1d`."""
+    w, b = _checked("conv1d", 1, weight, bias)
+    return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv1d")
+
+
+def conv2d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    *,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of images (batch, channels, height, width) with the weight and bias of a :class:`nn.Conv2d`."""
+    w, b = _checked("conv2d", 2, weight, bias)
+    return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv2d")
+
+
+def conv_transpose2d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the transposed convolution of images with the weight and bias of a :class:`nn.ConvTranspose2d`."""
+    w, b = _checked("conv_transpose2d", 2, weight, bias)
+    form = _form(w.shape[2:], stride, padding, dilation, groups, transposed=True)
+    return _transposed(x, w, b, form, per_axis(2, 0, output_padding=output_padding), "conv_transpose2d")
 
 
 class _Convolution(Module):
@@ -60,44 +173,15 @@ class _Convolution(Module):
             )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = per_axis(self.axes, 1, kernel_size=kernel_size)
-        stride, dilation = per_axis(self.axes, 1, stride=stride), per_axis(self.axes, 1, dilation=dilation)
-        if isinstance(padding, str):
-            padding = self._named_padding(padding, stride, dilation)
-        self.form: Form = (stride, per_axis(self.axes, 0, padding=padding), dilation, groups)
+        self.form = _form(self.kernel_size, stride, padding, dilation, groups, self.transposed)
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         shape = (outer, inner // groups, *self.kernel_size)
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         self.weight = Parameter(init.normal(shape, math.sqrt(2 / fan_in), rng=rng, dtype=dtype))
         self.bias = Parameter(np.zeros(out_channels, dtype)) if bias else None
 
-    def _named_padding(self, padding: str, stride: tuple[int, ...], dilation: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the width of "valid" or "same" padding for each axis."""
-        if padding == "valid" and not self.transposed:
-            return (0,) * self.axes
-        if padding != "same" or self.transposed:
-            also = "" if self.transposed else ", 'same' or 'valid'"
-            raise ArgumentError(f"padding must be an integer{also}, got {padding!r}")
-        if set(stride) != {1}:
-            raise ArgumentError(f"padding='same' keeps the size, which stride={stride} divides: pass a number of zeros")
-        total = [d * (k - 1) for k, d in zip(self.kernel_size, dilation)]
-        if any(n % 2 for n in total):
-            raise ArgumentError(
-                f"padding='same' needs as many zeros before as after, got kernel_size={self.kernel_size}, which is even: "
-                "use an odd size, or padding=0 and np.pad(x, ...) with one zero more on one side"
-            )
-        return tuple([n // 2 for n in total])
-
     def forward(self, x: TensorLike) -> Tensor:
-        x = as_input(x, self.weight.dtype, type(self).__name__)
-        check_channels(x, self.in_channels, self.axes, repr(self).partition("  ")[0])
-        size: tuple[int, ...] = x.shape[2:]
-        if min(steps_of(size, self.kernel_size, self.form)) < 1:
-            raise ShapeError(
-                f"{repr(self).partition('  ')[0]} got x of shape {x.shape}, which is smaller than the kernel: pass padding=, "
-                "or larger x"
-            )
-        found: Tensor = convolution(x, self.weight, self.bias, form=self.form)
-        return found
+        return _convolved(x, self.weight, self.bias, self.form, repr(self).partition("  ")[0])
 
     def extra_repr(self) -> str:
         names = ("stride", "padding", "dilation", "groups")
@@ -217,24 +301,11 @@ class ConvTranspose2d(_Convolution):
             groups=groups, bias=bias, dtype=dtype,
         )  # fmt: skip
         self.output_padding = per_axis(self.axes, 0, output_padding=output_padding)
-        strides, _, dilations, _ = self.form
-        if any(more >= max(s, d) for more, s, d in zip(self.output_padding, strides, dilations)):
-            raise ArgumentError(
-                f"output_padding={output_padding} must be smaller than stride={stride} or dilation={dilation}"
-            )
+        _check_output_padding(self.output_padding, self.form)
 
     def forward(self, x: TensorLike) -> Tensor:
-        x = as_input(x, self.weight.dtype, type(self).__name__)
-        check_channels(x, self.in_channels, self.axes, repr(self).partition("  ")[0])
-        stride, padding, dilation, _ = self.form
-        reach = [d * (k - 1) + 1 + more for d, k, more in zip(dilation, self.kernel_size, self.output_padding)]
-        size = tuple([(n - 1) * s - 2 * p + r for n, s, p, r in zip(x.shape[2:], stride, padding, reach)])
-        if min(*size, *x.shape[2:]) < 1:
-            raise ShapeError(
-                f"{repr(self).partition('  ')[0]} turns x of shape {x.shape} into nothing: padding is too large"
-            )
-        found: Tensor = spread(x, self.weight, size=size, form=self.form)
-        return found if self.bias is None else found + self.bias.reshape(-1, 1, 1)
+        layer = repr(self).partition("  ")[0]
+        return _transposed(x, self.weight, self.bias, self.form, self.output_padding, layer)
 
     def extra_repr(self) -> str:
         more = f", output_padding={short(self.output_padding)}" if any(self.output_padding) else ""

@@ -1,13 +1,26 @@
 """A table with one vector per token id, and the output layer that computes one score per token id."""
 
+from typing import Any
+
 import numpy as np
 
 from minigrad import ShapeError, Tensor, affine
 from minigrad.internal import Array, TensorLike, array_of
 
 from . import init
-from ._checks import as_ids, as_input, beside, check_positive, with_columns
+from ._checks import as_given, as_ids, as_input, beside, check_positive, with_columns
 from .module import DType, Module, Parameter
+
+
+def embedding(ids: "TensorLike", weight: "TensorLike") -> Any:
+    """Return ``weight[ids]``: ids (...) integers, weight (num_embeddings, d) -> (..., d); see :class:`nn.Embedding`.
+
+    Raises:
+        DTypeError, OutOfRangeError: ids are not integers in [0, num_embeddings).
+    """
+    weight = as_given(weight)
+    rows: Array = beside(as_ids(ids, weight.shape[0], "Embedding"), array_of(weight))
+    return np.take(weight, rows, axis=0)
 
 
 class Embedding(Module):
@@ -53,9 +66,8 @@ class Embedding(Module):
         self.weight = Parameter(init.normal((num_embeddings, embedding_dim), std, rng=rng, dtype=dtype))
 
     def forward(self, ids: "TensorLike") -> Tensor:
-        ids = as_ids(ids, self.weight.shape[0], "Embedding")
-        rows: Array = beside(ids, array_of(self.weight))
-        return np.take(self.weight, rows, axis=0)
+        found: Tensor = embedding(ids, self.weight)
+        return found
 
     def from_one_hot(self, rows: "TensorLike") -> Tensor:
         """Return ``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).

@@ -11,13 +11,15 @@ Example:
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 """
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
 import minigrad
 from minigrad import (
     ShapeError,
+    Tensor,
+    affine,
     gelu,
     layer_norm,
     log_softmax,
@@ -30,21 +32,55 @@ from minigrad import (
 from minigrad.internal import Array, attention_weights as weights_of
 
 from ._checks import as_given, as_ids, check_positive, plain
-from .losses import cross_entropy
+from .convolution import conv1d, conv2d, conv_transpose2d
+from .distances import cosine_loss, hinge_loss, huber_loss, kl_divergence
+from .dropout import Dropout
+from .embedding import embedding
+from .losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    mean_squared_error,
+    negative_log_likelihood,
+)
 from .masks import Masks, for_heads, mask_and_bias
+from .normalization import batch_norm, group_norm, rms_norm
+from .pooling import AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 
 if TYPE_CHECKING:
     from minigrad.internal import TensorLike
 
     from .module import DType
 
+Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
+
 __all__ = [
+    "affine",
     "attention_weights",
+    "avg_pool1d",
+    "avg_pool2d",
+    "batch_norm",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
+    "cosine_loss",
     "cross_entropy",
+    "dropout",
+    "embedding",
     "gelu",
+    "group_norm",
+    "hinge_loss",
+    "huber_loss",
+    "kl_divergence",
     "layer_norm",
     "log_softmax",
     "logsumexp",
+    "max_pool1d",
+    "max_pool2d",
+    "mean_squared_error",
+    "negative_log_likelihood",
     "one_hot",
     "relu",
     "rms_norm",
@@ -53,20 +89,6 @@ __all__ = [
     "silu",
     "softmax",
 ]
-
-
-def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any:
-    """Return ``x / sqrt(mean(x^2) + eps) * weight``, with the mean over the last axis; x (..., d), weight (d,).
-
-    Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4.
-
-    Raises:
-        ShapeError: the shape of the weight is not (d,).
-    """
-    x, weight = as_given(x), as_given(weight)
-    if not x.ndim or weight.shape != x.shape[-1:]:
-        raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
-    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
 
 
 def scaled_dot_product_attention(
@@ -138,6 +160,31 @@ def _masks(q: Array, k: Array, **masks: Unpack[Masks]) -> list[Any]:
     """Return the mask and the bias, without the batch axis if q has none."""
     found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, masks)
     return [one[0] if one is not None and one.ndim > q.ndim else one for one in found]
+
+
+def dropout(x: "TensorLike", p: float, *, rng: np.random.Generator) -> Tensor:
+    """Return x with each element set to 0 with probability p, and the others divided by ``1 - p``; see :class:`nn.Dropout`."""
+    return Dropout(p, rng=rng)(x)
+
+
+def max_pool1d(x: "TensorLike", kernel_size: int, *, stride: int | None = None, padding: int = 0) -> Tensor:
+    """Return the largest element of each window of sequences (batch, channels, length); see :class:`nn.MaxPool1d`."""
+    return MaxPool1d(kernel_size, stride=stride, padding=padding)(x)
+
+
+def max_pool2d(x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0) -> Tensor:
+    """Return the largest element of each window of images (batch, channels, height, width); see :class:`nn.MaxPool2d`."""
+    return MaxPool2d(kernel_size, stride=stride, padding=padding)(x)
+
+
+def avg_pool1d(x: "TensorLike", kernel_size: int, *, stride: int | None = None, padding: int = 0) -> Tensor:
+    """Return the mean of each window of sequences (batch, channels, length); see :class:`nn.AvgPool1d`."""
+    return AvgPool1d(kernel_size, stride=stride, padding=padding)(x)
+
+
+def avg_pool2d(x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0) -> Tensor:
+    """Return the mean of each window of images (batch, channels, height, width); see :class:`nn.AvgPool2d`."""
+    return AvgPool2d(kernel_size, stride=stride, padding=padding)(x)
 
 
 def one_hot(ids: "TensorLike", num_classes: int, *, dtype: "DType" = np.float32) -> Any:

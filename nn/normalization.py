@@ -1,15 +1,29 @@
 """Normalization of activations."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
 from minigrad.internal import TensorLike, array_of, replayed, zeros
 
-from ._checks import as_input, check_interval, check_positive, with_columns
-from .functional import rms_norm
+from ._checks import as_given, as_input, check_interval, check_positive, with_columns
 from .module import Buffer, DType, Module, Parameter
+
+
+def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any:
+    """Return ``x / sqrt(mean(x^2) + eps) * weight``, with the mean over the last axis; x (..., d), weight (d,).
+
+    Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4.
+
+    Raises:
+        ShapeError: the shape of the weight is not (d,).
+    """
+    x, weight = as_given(x), as_given(weight)
+    if not x.ndim or weight.shape != x.shape[-1:]:
+        raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
 
 
 class LayerNorm(Module):
@@ -87,10 +101,58 @@ class RMSNorm(Module):
         self.weight = Parameter(np.ones(d_model, dtype))
 
     def forward(self, x: "TensorLike") -> Tensor:
-        return rms_norm(with_columns(x, self.weight, "RMSNorm"), self.weight, eps=self.eps)
+        found: Tensor = rms_norm(with_columns(x, self.weight, "RMSNorm"), self.weight, eps=self.eps)
+        return found
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}"
+
+
+def batch_norm(x: "TensorLike", weight: "TensorLike", bias: "TensorLike", *, eps: float = 1e-5) -> Any:
+    """Return ``(x - mean) / sqrt(var + eps) * weight + bias``, by the mean and the variance of the batch, for each channel.
+
+    Ioffe and Szegedy 2015, arXiv:1502.03167, algorithm 1. :class:`nn.BatchNorm` also keeps averages for the evaluation.
+    Shapes: x (batch, channels, ...), weight and bias (channels,).
+    """
+    given, w, b = _of_channels("batch_norm", x, weight, bias)
+    other = given.swapaxes(0, 1)  # (channels, batch, ...)
+    rows = _normalized(other.reshape(len(other), given.size // len(other)), eps)
+    return _scaled(rows.reshape(other.shape).swapaxes(0, 1), w, b)
+
+
+def group_norm(x: "TensorLike", num_groups: int, weight: "TensorLike", bias: "TensorLike", *, eps: float = 1e-5) -> Any:
+    """Return ``(x - mean) / sqrt(var + eps) * weight + bias``, by the mean and the variance of a group of channels.
+
+    Wu and He 2018, arXiv:1803.08494, eq. 1. Shapes: x (batch, channels, ...), weight and bias (channels,).
+    """
+    given, w, b = _of_channels("group_norm", x, weight, bias)
+    batch, channels = given.shape[:2]
+    if num_groups < 1 or channels % num_groups:
+        raise ArgumentError(f"group_norm: num_groups={num_groups} must divide {channels} channels")
+    rows = _normalized(given.reshape(batch, num_groups, math.prod(given.shape[1:]) // num_groups), eps)
+    return _scaled(rows.reshape(given.shape), w, b)
+
+
+def _of_channels(name: str, *given: "TensorLike") -> list[Any]:
+    """Return x, weight and bias as arrays or Tensors; raise a ShapeError unless the last two have an element per channel."""
+    found: list[Any] = [as_given(each) for each in given]
+    shape, *others = [each.shape for each in found]
+    if len(shape) < 2 or set(others) != {shape[1:2]}:
+        raise ShapeError(
+            f"{name} needs weight and bias of shape {shape[1:2]}, got {others[0]} and {others[1]} for x of {shape}"
+        )
+    return found
+
+
+def _normalized(rows: Any, eps: float) -> Any:
+    """Return rows of mean 0 and variance 1."""
+    nothing = zeros(rows.shape[-1:], array_of(rows))
+    return layer_norm(rows, nothing + 1, nothing, eps=eps)
+
+
+def _scaled(x: Any, weight: Any, bias: Any) -> Any:
+    shape = (-1, *[1] * (x.ndim - 2))
+    return x * weight.reshape(shape) + bias.reshape(shape)
 
 
 class _OfChannels(Module):
@@ -108,15 +170,6 @@ class _OfChannels(Module):
         if x.ndim < 2 or x.shape[1] != channels:
             raise ShapeError(f"{name}({self.extra_repr()}) needs x of shape (batch, {channels}, ...), got {x.shape}")
         return x
-
-    def _normalized(self, rows: Tensor) -> Tensor:
-        """Return rows of mean 0 and variance 1."""
-        nothing = zeros(rows.shape[-1:], array_of(rows))
-        return layer_norm(rows, nothing + 1, nothing, eps=self.eps)
-
-    def _scaled(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        shape = (-1, *[1] * (x.ndim - 2))
-        return x * weight.reshape(shape) + bias.reshape(shape)
 
 
 class BatchNorm(_OfChannels):
@@ -164,7 +217,8 @@ class BatchNorm(_OfChannels):
         x = self._input(x)
         if not self.training:
             scale = self.weight / np.sqrt(self.running_var + self.eps)
-            return self._scaled(x, scale, self.bias - self.running_mean * scale)
+            found: Tensor = _scaled(x, scale, self.bias - self.running_mean * scale)
+            return found
         channels = self.weight.size
         if x.size < 2 * channels:
             raise ShapeError(
@@ -172,9 +226,8 @@ class BatchNorm(_OfChannels):
                 "batch or nn.GroupNorm, or call model.eval() before predictions"
             )
         replayed(lambda: self._remember(x))  # mg.checkpoint does not average twice when it recomputes this forward pass
-        other = x.swapaxes(0, 1)  # (channels, batch, ...)
-        rows = self._normalized(other.reshape(channels, x.size // channels))
-        return self._scaled(rows.reshape(other.shape).swapaxes(0, 1), self.weight, self.bias)
+        normalized: Tensor = batch_norm(x, self.weight, self.bias, eps=self.eps)
+        return normalized
 
     def _remember(self, x: Tensor) -> None:
         array, axes = array_of(x), (0, *range(2, x.ndim))
@@ -219,10 +272,8 @@ class GroupNorm(_OfChannels):
         self.num_groups = num_groups
 
     def forward(self, x: "TensorLike") -> Tensor:
-        x = self._input(x)
-        width = math.prod(x.shape[1:]) // self.num_groups
-        rows = self._normalized(x.reshape(x.shape[0], self.num_groups, width))
-        return self._scaled(rows.reshape(x.shape), self.weight, self.bias)
+        found: Tensor = group_norm(self._input(x), self.num_groups, self.weight, self.bias, eps=self.eps)
+        return found
 
     def extra_repr(self) -> str:
         return f"{self.num_groups}, {self.weight.size}, eps={self.eps:g}"

@@ -51,7 +51,6 @@ FORMULAS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "F.adaptive_avg_pool1d": (lambda x: F.adaptive_avg_pool1d(first(x), 1)[:, :, 0], {"x": TOKENS}, ""),
     "F.linear": (lambda x, W, b: F.linear(x, W.T, b), {"x": X, "W": W, "b": B}, ""),
     "F.pad": (lambda x: F.pad(x, (1, 2)), {"x": X}, ""),
-    "F.embedding": (lambda weight, ids: F.embedding(ids, weight), {"weight": X, "ids": np.array([[3, 0], [3, 1]])}, ""),
     "F.normalize": (lambda x: F.normalize(x), {"x": X}, ""),
     "F.cosine_similarity": (lambda x, y: F.cosine_similarity(x, y), {"x": X, "y": Y}, ""),
     "F.pairwise_distance": (lambda x, y: F.pairwise_distance(x, y, eps=0.0), {"x": X, "y": Y}, ""),

@@ -46,7 +46,7 @@ def built(kind: Any) -> Any:
     """A small module of a class, by what its arguments are called."""
     sizes = {
         "num_heads": 2, "p": 0.5, "head_dim": 4, "radius": 2, "module": mg.relu, "d_model": 8, "score": "additive",
-        "activation": "gelu",
+        "activation": "gelu", "affine": nn.Affine(3, 4, rng=np.random.default_rng(0)),
     }  # fmt: skip
     given: dict[str, Any] = {"rng": np.random.default_rng(0)}
     for name, parameter in inspect.signature(kind).parameters.items():

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
+import nn
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
 from nn import functional
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, randomized, rng, to_torch
 
 theirs = torch.nn.functional
 
@@ -220,3 +221,74 @@ def test_the_slope_of_silu_far_out() -> None:
     x = Tensor([1e30, 1e4, -1e4, -1e30], requires_grad=True)
     functional.silu(x).sum().backward()
     assert x.grad is not None and x.grad.tolist() == [1, 1, 0, 0]
+
+
+F, IDS = functional, np.array([[0, 2], [1, 1]])
+IMAGES, SIGNALS = rng(3).standard_normal((2, 4, 7, 6)), rng(4).standard_normal((2, 4, 9))
+TWINS: dict[str, Any] = {  # a layer, its input, and the function of the input and the layer's parameters
+    "affine": (nn.Affine(5, 3, rng=rng()), X, lambda x, w, b: F.affine(x, w, b)),
+    "embedding": (nn.Embedding(3, 4, rng=rng()), IDS, lambda x, w: F.embedding(x, w)),
+    "layer_norm": (nn.LayerNorm(5), X, lambda x, w, b: F.layer_norm(x, w, b, eps=1e-5)),
+    "rms_norm": (nn.RMSNorm(5), X, lambda x, w: F.rms_norm(x, w)),
+    "batch_norm": (nn.BatchNorm(4), IMAGES, lambda x, w, b: F.batch_norm(x, w, b)),
+    "group_norm": (nn.GroupNorm(2, 4), IMAGES, lambda x, w, b: F.group_norm(x, 2, w, b)),
+    "conv1d": (
+        nn.Conv1d(4, 6, 3, rng=rng(), padding="same", groups=2),
+        SIGNALS,
+        lambda x, w, b: F.conv1d(x, w, b, padding="same", groups=2),
+    ),
+    "conv2d": (
+        nn.Conv2d(4, 6, 3, rng=rng(), stride=2, padding=(1, 0), dilation=2),
+        IMAGES,
+        lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=(1, 0), dilation=2),
+    ),
+    "conv_transpose2d": (
+        nn.ConvTranspose2d(4, 6, 2, rng=rng(), stride=2, output_padding=1),
+        IMAGES,
+        lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, output_padding=1),
+    ),
+    "max_pool1d": (nn.MaxPool1d(2), SIGNALS, lambda x: F.max_pool1d(x, 2)),
+    "max_pool2d": (nn.MaxPool2d(3, stride=2), IMAGES, lambda x: F.max_pool2d(x, 3, stride=2)),
+    "avg_pool1d": (nn.AvgPool1d(2), SIGNALS, lambda x: F.avg_pool1d(x, 2)),
+    "avg_pool2d": (nn.AvgPool2d(2, padding=1), IMAGES, lambda x: F.avg_pool2d(x, 2, padding=1)),
+    "dropout": (nn.Dropout(0.5, rng=rng()), X, lambda x: F.dropout(x, 0.5, rng=rng())),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_the_function_of_a_layer_gives_its_bits_and_gradients(name) -> None:
+    layer, x, function = TWINS[name]
+    layer = randomized(layer.astype(np.float64))
+    x = x if name == "embedding" else Tensor(x, requires_grad=True)
+    found = []
+    for compute in (layer, lambda x: function(x, *layer.parameters())):
+        y = compute(x)
+        layer.zero_grad()
+        if isinstance(x, Tensor):
+            x.zero_grad()
+        (y * y).sum().backward()
+        found.append([y, *[p.grad for p in layer.parameters()], *([x.grad] if isinstance(x, Tensor) else [])])
+    for ours, twin in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), twin.numpy())
+
+
+def test_the_losses_of_nn_are_there_too() -> None:
+    losses = {name for name in nn.__all__ if name.endswith("_loss") or name in {"cross_entropy", "kl_divergence"}}
+    losses |= {name for name in nn.__all__ if name.startswith("binary") or name.endswith(("_error", "likelihood"))}
+    assert len(losses) == 9 and all(getattr(functional, name) is getattr(nn, name) for name in losses)
+
+
+def test_functions_of_layers_refuse_bad_input() -> None:
+    for make, message in (
+        (lambda: F.conv2d(IMAGES, np.ones((6, 3, 3, 3))), r"conv2d needs x of shape \(batch, 3, height, width\), got"),
+        (lambda: F.conv2d(IMAGES, np.ones((6, 4, 3))), "conv2d needs a weight with 4 axes, got"),
+        (lambda: F.conv1d(SIGNALS, np.ones((6, 4, 11))), r"conv1d got x of shape \(2, 4, 9\), which is smaller"),
+        (lambda: F.group_norm(IMAGES, 3, np.ones(4), np.ones(4)), "group_norm: num_groups=3 must divide 4 channels"),
+        (
+            lambda: F.batch_norm(IMAGES, np.ones(3), np.ones(3)),
+            r"batch_norm needs weight and bias of shape \(4,\), got",
+        ),
+        (lambda: F.max_pool2d(IMAGES, 9), "smaller than a window"),
+    ):
+        with pytest.raises((ShapeError, ArgumentError), match=message):
+            make()
