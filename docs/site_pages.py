@@ -97,7 +97,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "layers": (
         "Layers",
         "nn",
-        "Affine LoRA add_lora merge_lora FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm RNN RNNCell GRU GRUCell LSTM LSTMCell "
+        "Affine LoRA add_lora merge_lora FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm RNN RNNCell GRU GRUCell "
+        "LSTM LSTMCell "
         "TransformerEncoderLayer TransformerDecoderLayer pool",
     ),
     "images": (
