@@ -85,7 +85,8 @@ cat: np.concatenate
 mm: a @ b
 linear: minigrad.affine(x, W, b), where W is (in, out): PyTorch's weight is W.T
 dropout: nn.Dropout
-scatter_add index_add segment_sum: t.at[index].add(v)
+scatter_add index_add: t.at[index].add(v), or nn.functional.segment_sum(v, index, n), whose sums begin at zero
+segment_sum: nn.functional.segment_sum
 linalg: np.linalg, whose functions work on Tensors
 fft: np.fft, whose functions work on Tensors
 """)

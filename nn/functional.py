@@ -17,6 +17,8 @@ import numpy as np
 
 import minigrad
 from minigrad import (
+    DTypeError,
+    OutOfRangeError,
     ShapeError,
     Tensor,
     affine,
@@ -29,7 +31,7 @@ from minigrad import (
     silu,
     softmax,
 )
-from minigrad.internal import Array, attention_weights as weights_of
+from minigrad.internal import Array, attention_weights as weights_of, check_range, scatter_add
 
 from ._checks import as_given, as_ids, check_positive, plain
 from .convolution import conv1d, conv2d, conv_transpose2d
@@ -85,6 +87,7 @@ __all__ = [
     "relu",
     "rms_norm",
     "scaled_dot_product_attention",
+    "segment_sum",
     "sigmoid",
     "silu",
     "softmax",
@@ -185,6 +188,37 @@ def avg_pool1d(x: "TensorLike", kernel_size: int, *, stride: int | None = None, 
 def avg_pool2d(x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0) -> Tensor:
     """Return the mean of each window of images (batch, channels, height, width); see :class:`nn.AvgPool2d`."""
     return AvgPool2d(kernel_size, stride=stride, padding=padding)(x)
+
+
+def segment_sum(values: "TensorLike", segments: "TensorLike", num_segments: int) -> Any:
+    """Return the sum of the rows of each segment: row i of the result is the sum of the values whose segment is i.
+
+    It is ``jax.ops.segment_sum``, and PyTorch's ``zeros.index_add(0, segments, values)`` without a buffer of zeros. The
+    messages that arrive at the nodes of a graph are ``segment_sum(messages, targets, num_nodes)``.
+
+    Shapes: values (n, ...), segments (n,) integers in [0, num_segments) -> (num_segments, ...).
+
+    Raises:
+        ArgumentError: num_segments is not a positive integer.
+        DTypeError, OutOfRangeError: segments are not integers in [0, num_segments).
+        ShapeError: segments has not one number for each row of values.
+
+    Example:
+        >>> import nn.functional as F
+        >>> F.segment_sum([[1.0], [2.0], [3.0]], [0, 2, 0], 3).tolist()
+        [[4.0], [0.0], [2.0]]
+    """
+    check_positive(num_segments=num_segments)
+    rows, ids = as_given(values), plain(segments)
+    if ids.dtype.kind not in "iu":
+        raise DTypeError(f"segment_sum takes integer segments, got dtype {ids.dtype}: pass segments.astype(int)")
+    last = num_segments - 1
+    check_range(
+        ids, num_segments, lambda i: OutOfRangeError(f"segment_sum got the segment {i}, and they are 0 to {last}")
+    )
+    if not rows.ndim or ids.shape != rows.shape[:1]:
+        raise ShapeError(f"segment_sum needs a segment for each row of values {rows.shape}, got {ids.shape}")
+    return scatter_add(rows, index=ids, shape=(num_segments, *rows.shape[1:]))
 
 
 def one_hot(ids: "TensorLike", num_classes: int, *, dtype: "DType" = np.float32) -> Any:

@@ -292,3 +292,21 @@ def test_functions_of_layers_refuse_bad_input() -> None:
     ):
         with pytest.raises((ShapeError, ArgumentError), match=message):
             make()
+
+
+def test_segment_sum_is_pytorchs_index_add_and_has_two_derivatives() -> None:
+    values, segments = rng(5).standard_normal((6, 3)), np.array([2, 0, 2, 2, 4, 0])
+    x, torch_x = Tensor(values, requires_grad=True), to_torch(values, True)
+    ours, expected = F.segment_sum(x, segments, 5), torch.zeros(5, 3, dtype=torch.float64)
+    expected = expected.index_add(0, to_torch(segments), torch_x)
+    assert_same([ours, x], [expected, torch_x])
+    check_grads(lambda x: F.segment_sum(np.sin(x), segments, 5) ** 2, (values,), order=2)
+    assert type(F.segment_sum(values, segments, 5)) is np.ndarray
+    for bad, error, message in (
+        ((values, [0, 1, 5, 0, 0, 0], 5), OutOfRangeError, "segment_sum got the segment 5, and they are 0 to 4"),
+        ((values, [0.0] * 6, 5), DTypeError, "segment_sum takes integer segments, got dtype float64"),
+        ((values, [0, 1], 5), ShapeError, r"a segment for each row of values \(6, 3\), got \(2,\)"),
+        ((values, segments, 0), ArgumentError, "num_segments"),
+    ):
+        with pytest.raises(error, match=message):
+            F.segment_sum(*bad)
