@@ -177,6 +177,12 @@ NumPy's is at most 1. NumPy takes up to a hundred times as long for a negative b
 `np.logaddexp` and `np.logaddexp2` of 256 elements or more, and `np.einsum` of two arrays from 8,192 multiplications on, may
 differ from NumPy in the last bits. They use faster formulas of the same accuracy.
 
+## float32 and float64
+
+Layers are float32 and cast their input. In between, NumPy's rule holds: a float32 array and a float64 array, or a number of NumPy
+such as `np.sqrt(16)`, give float64, and all that follows takes twice the memory and time. A layer that gets such a result says
+so in a warning, once for each line. `16**0.5` and `np.zeros(n, np.float32)` keep float32.
+
 ## float16
 
 minigrad leaves float16 arithmetic to NumPy, forward and backward. `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048.

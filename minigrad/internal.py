@@ -7,6 +7,7 @@ names of ``minigrad``. No file of minigrad imports this one.
 from importlib import import_module
 from typing import Any, TypeVar
 
+from ._source import user_place  # the instruction that the user's code is executing
 from ._tree import leaves  # iterates over the leaves of nested lists, tuples and dicts
 from .device import (
     check_range,  # refuses integers outside of [0, count)

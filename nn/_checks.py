@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from minigrad import ArgumentError, DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor
 from minigrad.internal import Array, TensorLike, as_array, check_range, is_device_array, same_place, where_is
 
+from ._promotion import warn_if_promoted
+
 
 def check_positive(**sizes: int) -> None:
     """Raise unless every size is a positive integer."""
@@ -53,6 +55,8 @@ def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str) -> Tensor:
         return x
     if x.dtype.kind == "c":
         raise DTypeError(f"{layer} computes in {dtype} and got a complex input of dtype {x.dtype}: take its .real part")
+    if x.dtype == np.float64 and dtype == np.float32:
+        warn_if_promoted(x, layer)
     return x.astype(dtype)
 
 

@@ -82,6 +82,7 @@ Case = tuple[Callable[[], Module], tuple[Any, ...], dict[str, Any]]
 M = {"key_mask": KEYS, "causal": True}
 LAYERS: dict[str, Case] = {
     "Affine": (lambda: nn.Affine(4, 3, rng=rng(), **F64), (X,), {}),
+    "LoRA": (lambda: nn.LoRA(nn.Affine(4, 3, rng=rng(), **F64), 2, rng=rng()), (X,), {}),
     "Embedding and TiedOutput": (Tied, (IDS,), {}),
     "LayerNorm": (lambda: nn.LayerNorm(4, **F64), (X,), {}),
     "RMSNorm": (lambda: nn.RMSNorm(4, **F64), (X,), {}),
