@@ -179,9 +179,9 @@ differ from NumPy in the last bits. They use faster formulas of the same accurac
 
 ## float32 and float64
 
-Layers are float32 and cast their input. In between, NumPy's rule holds: a float32 array and a float64 array, or a number of NumPy
-such as `np.sqrt(16)`, give float64, and all that follows takes twice the memory and time. A layer that gets such a result says
-so in a warning, once for each line. `16**0.5` and `np.zeros(n, np.float32)` keep float32.
+Layers are float32 and cast their input. In between, NumPy's rule holds: a float32 array and a float64 array, or a number of
+NumPy such as `np.sqrt(16)`, give float64, and all that follows takes twice the memory and time. A layer that gets such a result
+says so in a warning, once for each line. `16**0.5` and `np.zeros(n, np.float32)` keep float32.
 
 ## float16
 
