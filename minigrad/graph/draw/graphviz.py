@@ -1,4 +1,4 @@
-"""Turns a picture into a file: minigrad's own layout makes an SVG, an installed Graphviz a PNG or PDF."""
+"""Turns a picture into a file: minigrad's own layout makes an SVG, and an installed Graphviz makes a PNG or PDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws the forward pass and each recorded backward pass (``create_graph=True``) as a separate lane."""
+"""Puts the forward pass and each recorded backward pass (``create_graph=True``) into a separate lane of a drawing."""
 
 from __future__ import annotations
 

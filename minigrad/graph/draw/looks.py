@@ -30,7 +30,7 @@ MEANINGS = {"grad": "norm of the gradient", "time": "time, forward and backward"
 
 @dataclass
 class Heat:
-    """Five bins for a number of each node.
+    """Colours the nodes by one number each, in five bins.
 
     Attributes:
         limits: the lower ends of the bins, except the first.

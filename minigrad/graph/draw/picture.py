@@ -72,7 +72,7 @@ class Box(Element):
 
 @dataclass
 class Line(Element):
-    """A line between the boxes of two names. With ``style="invis"`` it only keeps them near each other."""
+    """A line between two boxes, given by their names. With ``style="invis"`` it only keeps them near each other."""
 
     source: str = ""
     target: str = ""

@@ -1,4 +1,4 @@
-"""``explain`` writes a page that steps through the backward pass, one vector-Jacobian product at a time."""
+"""``explain`` writes a page that steps through a computation: its operations, then its vector-Jacobian products."""
 
 from __future__ import annotations
 

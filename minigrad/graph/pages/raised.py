@@ -1,4 +1,4 @@
-"""Prepares the page of a program that raised an error. The page ends at that line, and shows the shapes that met there."""
+"""Prepares the page of a program that raised an error. It ends at the line of the error, and shows the shapes there."""
 
 from __future__ import annotations
 

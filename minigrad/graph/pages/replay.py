@@ -45,7 +45,7 @@ LEAVES = {
 
 
 class _NotATreeError(Exception):
-    """The page cannot interpret this."""
+    """A function is not made of what the page can interpret."""
 
 
 def replay_data(graph: Graph) -> Data:

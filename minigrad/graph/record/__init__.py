@@ -1,4 +1,4 @@
-"""The tape as plain data: the trace that records it, the graph that is copied from it, and the file of both."""
+"""Holds the tape as plain data: the trace that records it, the graph that is copied from it, and the file of both."""
 
 from .model import Edge, Graph, ModuleBox, Node
 

@@ -1,4 +1,4 @@
-"""The format of a saved trace: it turns values into JSON and back, and checks that a file can be run and drawn.
+"""Defines the format of a saved trace. It turns values into JSON and back, and checks that a file can be run and drawn.
 
 A graph from :func:`read` is well formed. Every number is the id of a node or module that exists. An operand comes before its
 operation, and an outer module before an inner one, so that there are no cycles. All texts are printable.

@@ -1,4 +1,4 @@
-"""Labels for the nodes of a graph, read from the text of the user's program.
+"""Labels the nodes of a graph with names and expressions from the text of the user's program.
 
 A value that has a name keeps it. Otherwise the label is the operand's expression (``w``, ``self.W``), the name that the
 result is assigned to (``h``, ``hs[3]``), or the expression that computed it (``w * x``). In the frame that recorded the value,
@@ -100,7 +100,7 @@ class _Names:
         nodes = self.graph.nodes
         for node in nodes:
             node.label = _free(node.name, taken) if node.name else ""
-        for node in nodes:  # the label of a constant is its value, without an index
+        for node in nodes:  # the label of a constant is its value, without a version
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
@@ -125,7 +125,7 @@ class _Names:
         self.wanted[node.id] = Wanted(f"{of}: {node.operation}", True)  # "∂(w * x): multiply"
 
     def index(self, nodes: Iterable[Node], taken: dict[str, int]) -> None:
-        """Give the wanted labels to nodes. Nodes with the same wanted label get an index in order of execution."""
+        """Give the wanted labels to nodes. Nodes that want the same label are told apart, in order of execution."""
         counts: dict[str, list[Node]] = defaultdict(list)
         for node in nodes:
             wanted = self.wanted.get(node.id)
