@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, UnsupportedError, autograd_grad, tree_map
 from minigrad.internal import Array, array_of, leaves, node_of, stand_in, wengert_list, zeros
 
+from ._checks import beside, plain
 from .affine import Affine
 from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .dropout import Dropout
@@ -93,8 +94,9 @@ class _Noted(Module):
 
     def __init__(self, layer: Module, calls: list[_LayerCall]) -> None:
         self.layer, self.calls = layer, calls
-        self.trained = {path: p for path, p in layer.named_parameters() if p.requires_grad}
-        self.constant = Copies(layer, {id(p): stand_in(p, array_of(p), None) for p in layer.parameters()}).of(layer)
+        own = dict(layer.named_parameters())
+        self.trained = {path: p for path, p in own.items() if p.requires_grad}
+        self.constant = Copies(layer, {id(p): stand_in(p, array_of(p), None) for p in own.values()}).of(layer)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.layer, name)  # the parameters themselves: another use of them is found on the tape
@@ -102,7 +104,7 @@ class _Noted(Module):
     def forward(self, x: Any, **keywords: Any) -> Tensor:
         y: Tensor = self.constant(x, **keywords)
         y = y if node_of(y) is not None else Tensor(array_of(y), requires_grad=True, copy=False)
-        array = array_of(x) if isinstance(x, Tensor) else np.asarray(x)
+        array = array_of(x) if isinstance(x, Tensor) else plain(x)
         self.calls.append(_LayerCall(self.layer, self.trained, array, keywords, y))
         return y
 
@@ -183,9 +185,11 @@ def _tied_output(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 
 def _embedding(call: _LayerCall, g: Array) -> dict[str, Array]:
-    rows = zeros((len(g), *call.layer.weight.shape), g)
-    np.add.at(rows, (np.arange(len(g))[:, None], call.x.reshape(len(g), -1)), _flat(g))
-    return {"weight": rows}
+    count, (vocabulary, width) = len(g), call.layer.weight.shape
+    rows = zeros((count * vocabulary, width), g)
+    tables = beside(vocabulary * np.arange(count)[:, None], g)  # where the table of each example begins
+    np.add.at(rows, (beside(call.x, g).reshape(count, -1) + tables).reshape(-1), g.reshape(-1, width))
+    return {"weight": rows.reshape(count, vocabulary, width)}
 
 
 def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
@@ -196,7 +200,7 @@ def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 
 def _norm(call: _LayerCall, g: Array) -> dict[str, Array]:
-    ones = {path: np.full_like(array, path == "weight") for path, array in call.layer.state_dict().items()}
+    ones = {path: np.full_like(array_of(p), path == "weight") for path, p in call.layer.named_parameters()}
     normalized = array_of(functional_call(call.layer, ones, call.x))
     return {"weight": _flat(normalized * g).sum(axis=1), "bias": _flat(g).sum(axis=1)}
 

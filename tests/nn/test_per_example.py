@@ -11,7 +11,8 @@ import minigrad as mg
 import models
 import nn
 from minigrad import ArgumentError, ShapeError, UnsupportedError
-from minigrad.internal import leaves
+from minigrad.internal import leaves, to_host
+from tests import fake_device
 from tests.nn.layers import assert_close, randomized, rng
 
 F = np.float64
@@ -243,3 +244,16 @@ def test_losses_and_batches_that_do_not_fit_are_named() -> None:
     refused(
         swapped, lambda m, x: m(x), rng().standard_normal((B, B, 6)), UnsupportedError, "the input of 'layers.1' must"
     )
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "cell and attention"])  # which makes a host array
+def test_on_a_device_as_on_the_host(case: str) -> None:
+    make, loss, batch = CASES[case]
+    model = randomized(make())
+    expected = nn.per_example_grads(model, loss, batch)
+    for state in [*model.parameters(), *model.buffers()]:
+        state.data = fake_device.asarray(state.data)
+    got = nn.per_example_grads(model, loss, mg.tree_map(fake_device.asarray, batch))
+    assert all(type(rows) is fake_device.FakeArray for rows in got.values())
+    for path, rows in expected.items():
+        assert_close(to_host(got[path]), rows, path)
