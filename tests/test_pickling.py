@@ -52,6 +52,8 @@ def built(kind: Any) -> Any:
     for name, parameter in inspect.signature(kind).parameters.items():
         if name == "embedding":
             given[name] = nn.Embedding(5, 8, rng=np.random.default_rng(0))
+        elif name == "affine":
+            given[name] = nn.Affine(8, 8, rng=np.random.default_rng(0))
         elif (
             name not in given
             and parameter.kind is not parameter.VAR_POSITIONAL
