@@ -16,6 +16,7 @@ from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
 from .functional_call import Copies, functional_call
+from .lora import LoRA
 from .module import Module, Parameter
 from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .positional import LearnedPositions
@@ -30,7 +31,7 @@ def per_example_grads(
     in ``batch`` is the examples. Row i is the gradient of ``loss(model, example i alone)[0]``. Frozen parameters are left out.
 
     One backward pass gives the gradient g of the output of each layer. The row of an :class:`Affine` is then
-    ``x[i].T @ g[i]`` (Goodfellow 2015, arXiv:1510.01799). The layers of a model may be Affine, Embedding, TiedOutput,
+    ``x[i].T @ g[i]`` (Goodfellow 2015, arXiv:1510.01799). The layers of a model may be Affine, LoRA, Embedding, TiedOutput,
     LearnedPositions, LayerNorm, RMSNorm and all that is built from them, such as attention; for convolutions, GroupNorm and
     BatchNorm in evaluation mode the layer's own backward runs once per example. The gradients take as much memory as ``batch``
     copies of the parameters. The model is as after a call of it, and ``grad`` of its parameters does not change.
@@ -176,7 +177,16 @@ def _product(x: Array, g: Array) -> Array:
 
 def _affine(call: _LayerCall, g: Array) -> dict[str, Array]:
     g = _flat(g)
-    return {"weight": _product(_flat(call.x).astype(g.dtype, copy=False), g), "bias": g.sum(axis=1)}
+    bias = {"bias": g.sum(axis=1)}
+    if "weight" not in call.parameters:  # frozen, and too large to compute for nothing
+        return bias
+    return bias | {"weight": _product(_flat(call.x).astype(g.dtype, copy=False), g)}
+
+
+def _lora(call: _LayerCall, g: Array) -> dict[str, Array]:
+    x, scaled = _flat(call.x).astype(g.dtype, copy=False), call.layer.scale * _flat(g)
+    down, up = array_of(call.layer.down), array_of(call.layer.up)
+    return _affine(call, g) | {"down": _product(x, scaled @ up.T), "up": _product(x @ down, scaled)}
 
 
 def _tied_output(call: _LayerCall, g: Array) -> dict[str, Array]:
@@ -213,6 +223,6 @@ def _each(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 
 _RULES: dict[type, Callable[[_LayerCall, Array], dict[str, Array]]] = {
-    Affine: _affine, TiedOutput: _tied_output, Embedding: _embedding, LearnedPositions: _positions,
+    Affine: _affine, LoRA: _lora, TiedOutput: _tied_output, Embedding: _embedding, LearnedPositions: _positions,
     LayerNorm: _norm, RMSNorm: _norm, Conv1d: _each, Conv2d: _each, ConvTranspose2d: _each, GroupNorm: _each, BatchNorm: _each,
 }  # fmt: skip

@@ -155,6 +155,16 @@ def test_few_examples(count: int) -> None:
     compare(randomized(gpt()), tokens, (IDS[:count], LABELS[:count]))
 
 
+def test_a_network_adapted_with_low_rank() -> None:
+    model = gpt()
+    nn.add_lora(model, 2, rng=rng(), scale=0.5, where=lambda path: path.endswith((".query", ".value", ".hidden")))
+    got = compare(randomized(model), tokens, (IDS, LABELS))
+    assert {path.rpartition(".")[2] for path in got} == {"down", "up"}
+    for parameter in model.parameters():
+        parameter.requires_grad = True
+    compare(model, tokens, (IDS, LABELS))
+
+
 def test_unused_parameters_have_zeros_and_frozen_ones_no_entry() -> None:
     model = randomized(Reader())
     model.cell.input.weight.requires_grad = model.embedding.weight.requires_grad = False
