@@ -4,17 +4,21 @@
 
 A lesson is one file, examples/lessons/01_nudging.py: cells begin with `# %%`, and those of text with
 `# %% [markdown] name="predict"`. Jupyter (with Jupytext), VS Code and Spyder open it as it is. Its Japanese text stands in
-examples/lessons/ja/01_nudging.md, under `<!-- predict -->`: the code exists once. This program puts the two together and
-writes, into out/notebooks/, an .ipynb and a .py for each lesson.
+examples/lessons/ja/01_nudging.md, under `<!-- predict -->`: the code exists once. The words that a program prints and draws
+stand in that file, too, under `<!-- said -->`: the text in English → the text in Japanese, both as Python writes them. This
+program puts all together and writes, into out/notebooks/, an .ipynb and a .py for each lesson.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,21 @@ FOLDER = Path(__file__).parent / "lessons"
 LANGUAGES = ("en", "ja")
 MARKER = re.compile(r'# %%(?: \[(markdown)\] name="(\w+)")?')
 KEY = re.compile(r"^<!-- (\w+) -->$", re.MULTILINE)
+WORD = re.compile(r'(f?".*") → (f?".*")')
+PRINTED = ("print", "SystemExit")  # calls whose texts are read in a terminal; the texts of others may be drawn
+NEEDED = '"A lesson draws pictures, which needs Matplotlib: pip install matplotlib"'
+# What the first cell of a Japanese lesson says, too.
+FIRST = {"ja": {'"en"': '"ja"', NEEDED: '"レッスンの図を描くには Matplotlib が必要です：pip install matplotlib"'}}
+DRAWN = """
+# 図に使う文字。日本語のフォントがなければ、図の中の言葉は英語になります。
+from minigrad.graph.draw.fonts import families, lacking
+
+plt.rcParams["font.family"] = families("図の中の言葉、カタカナ")
+
+
+def drawn(japanese, english):
+    return english if lacking(japanese) else japanese
+"""
 
 
 @dataclass(frozen=True)
@@ -61,10 +80,54 @@ def cells(path: Path, language: str = "en") -> list[Cell]:
     if language == "en":
         return english
     words = translation(path.parent / language / f"{path.stem}.md")
+    said = {match[1]: match[2] for match in map(WORD.fullmatch, words.pop("said", "").splitlines()) if match}
     if words.keys() != texts:
         raise ValueError(f"{path.name}: only one language has {', '.join(sorted(words.keys() ^ texts))}")
-    code = 'LANGUAGE = "en"', f'LANGUAGE = "{language}"'
-    return [replace(cell, text=words[cell.name] if cell.name else cell.text.replace(*code)) for cell in english]
+    codes = iter(_in_words([cell.text for cell in english if cell.name is None], said, FIRST[language], path.name))
+    return [replace(cell, text=words[cell.name] if cell.name else next(codes)) for cell in english]
+
+
+def _in_words(codes: list[str], said: dict[str, str], first: dict[str, str], lesson: str) -> list[str]:
+    """The cells of code with the texts in another language.
+
+    A text that is only printed is replaced. One that may be drawn becomes `drawn("...", "...")`, also where it is printed,
+    because it may be a key. The first cell gets the function.
+    """
+    found = [list(_literals(code)) for code in codes]
+    there = {text: any(not printed for each in found for _, at, printed in each if at == text)
+             for each in found for _, text, _ in each}  # fmt: skip
+    if missing := said.keys() - there.keys():
+        raise ValueError(f"{lesson}: no program says {', '.join(sorted(missing))}")
+    new = []
+    for code, literals in zip(codes, found):
+        begins = 'LANGUAGE = "en"' in code
+        for start, text, _ in sorted(literals, reverse=True):
+            if begins and text in first:
+                other = first[text]
+            elif text in said:
+                other = f"drawn({said[text]}, {text})" if there[text] else said[text]
+            else:
+                continue
+            code = code[:start] + other + code[start + len(text) :]
+        new.append(f"{code}\n{DRAWN.rstrip()}" if begins and any(there[text] for text in said) else code)
+    return new
+
+
+def _literals(code: str) -> Iterator[tuple[int, str, bool]]:
+    """The texts in a program: where each begins, how it is written, and whether it stands in a call that prints it."""
+    offsets = [0, *accumulate(len(line) for line in code.splitlines(keepends=True))]
+    lines = code.splitlines()
+
+    def walk(node: ast.AST, printed: bool) -> Iterator[tuple[int, str, bool]]:
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
+            yield offsets[node.lineno - 1] + column, ast.get_source_segment(code, node) or "", printed
+            return
+        printed = printed or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in PRINTED)
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, printed)
+
+    yield from walk(ast.parse(code), False)
 
 
 def _plain(path: Path, lines: list[str]) -> str:

@@ -199,7 +199,7 @@ for place in (0, 20):
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
 # Here they look at "the cat saw the dog". Each of them is trained by itself on 60 such sentences. At each place it
-# must name a word: at "the" the noun after it, at a noun the verb, and at the verb the word that does it. (`context` has
+# must name a word: at "the" the noun after it, at a noun the verb, and at the verb the word that does it. ("context" has
 # one query, and must name the word that does it.) The answer is made only of what attention hands over. So a word must
 # look at the word that it has to name. Each word has a row that is learned, to which a row of `P` is added.
 
@@ -227,7 +227,7 @@ variants = {
     "additive": (nn.AdditiveAttention(8, 8, **new), {}),
     "self": (nn.SelfAttention(8, **new), {}),
     "key-value": (nn.KeyValueAttention(4, 4, **new), {}),
-    "causal": (general(), {"causal": True}),
+    "causal mask": (general(), {"causal": True}),
     "3 words, 2 padding": (general(), {"key_mask": padding}),
     "local": (nn.LocalAttention(1, nn.GeneralScore(8, 8, **new)), {}),
     "local, predicted": (nn.PredictiveLocalAttention(8, 1, score=nn.GeneralScore(8, 8, **new), **new), {}),
@@ -284,7 +284,7 @@ for name in ("divided by √d", "local, predicted"):
 # stays larger. It is largest for the dot product alone. Divided by √d, the softmax is softer, and the loss is smaller.
 #
 # A mask leaves white columns or corners. The causal one hides every word that comes later, and with it most of the answers.
-# In `local`, "dog" may look only at its neighbours, and its verb is two places away. In the given graph the weights are no
+# In "local", "dog" may look only at its neighbours, and its verb is two places away. In the given graph the weights are no
 # result of training at all. Only the predicted window has rows that do not sum to 1: its weights are multiplied by a bell
 # around the predicted place, so that the place gets a gradient.
 #

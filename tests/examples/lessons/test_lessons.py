@@ -298,7 +298,7 @@ def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -
         assert list(done["maps"][name][0].argmax(axis=-1)) == [1, 2, 1, 4, 2], name
     assert max(done["losses"][name] for name in ("multiplicative", "additive", "heads")) < 0.1
     assert done["losses"]["dot product"] > done["losses"]["divided by √d"] + 0.2
-    assert done["losses"]["causal"] > 0.5
+    assert done["losses"]["causal mask"] > 0.5
     padded, is_word = done["scaled"], done["is_word"]
     right = padded(done["x"], key_mask=is_word[None]).data[0, :3]
     assert right == pytest.approx(padded(done["other"], key_mask=is_word[None]).data[0, :3], rel=1e-12)
