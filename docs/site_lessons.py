@@ -5,11 +5,7 @@ What a lesson is, in one language and in two, examples/lesson_notebooks.py says 
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
 import json
-import linecache
 import os
 import shutil
 import subprocess
@@ -20,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.site_pages import store
-from lesson_notebooks import Cell, cells
+from lesson_notebooks import Cell, cells, run
 from minigrad.learn.tasks import ORDER
 
 SECONDS = 120  # for one lesson; they take a few
@@ -106,32 +102,6 @@ def child(command: list[str], folder: Path, seconds: float) -> subprocess.Comple
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=seconds, check=False
     )
-
-
-def run(path: Path, language: str) -> list[dict[str, Any]]:
-    """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    outcomes = []
-    for number, cell in enumerate(cell for cell in cells(path, language) if cell.name is None):
-        before = _written()
-        printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
-        linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)
-        with contextlib.redirect_stdout(printed):
-            exec(compile(ast.parse(cell.text, file), file, "exec"), names)
-        new = [name for name, when in sorted(_written().items()) if before.get(name) != when]
-        outcomes.append(
-            {
-                "printed": printed.getvalue(),
-                "pictures": [name for name in new if name.endswith((".png", ".svg"))],
-                "pages": [name for name in new if name.endswith(".html")],
-            }
-        )
-    return outcomes
-
-
-def _written() -> dict[str, int]:
-    files = [path for path in Path().rglob("*") if path.is_file()]
-    return {path.as_posix(): path.stat().st_mtime_ns for path in files}
 
 
 def course(root: Path) -> str:

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import io
 import json
+import linecache
 import re
 import sys
 from collections.abc import Iterator
@@ -185,6 +188,32 @@ def write(folder: Path, language: str) -> list[Path]:
             (folder / name).write_text(text, encoding="utf-8")
             written.append(folder / name)
     return written
+
+
+def run(path: Path, language: str) -> list[dict[str, Any]]:
+    """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    outcomes = []
+    for number, cell in enumerate(cell for cell in cells(path, language) if cell.name is None):
+        before = _written()
+        printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
+        linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)
+        with contextlib.redirect_stdout(printed):
+            exec(compile(ast.parse(cell.text, file), file, "exec"), names)
+        new = [name for name, when in sorted(_written().items()) if before.get(name) != when]
+        outcomes.append(
+            {
+                "printed": printed.getvalue(),
+                "pictures": [name for name in new if name.endswith((".png", ".svg"))],
+                "pages": [name for name in new if name.endswith(".html")],
+            }
+        )
+    return outcomes
+
+
+def _written() -> dict[str, int]:
+    files = [path for path in Path().rglob("*") if path.is_file()]
+    return {path.as_posix(): path.stat().st_mtime_ns for path in files}
 
 
 def main() -> None:

@@ -295,6 +295,7 @@ def test_every_example_that_computes_is_on_the_site() -> None:
     assert len(found) >= 17 and not found & {
         "common",
         "handout",
+        "slides",
         "lesson_notebooks",
         "offline_lab",
         *site_examples.NO_EXAMPLE,
