@@ -54,11 +54,12 @@ mg.explain(loss, OUT / "09_open.html", {"w": w, "x": x}, language=LANGUAGE, less
 # %% [markdown] name="layers"
 # ## Vanishing and exploding gradients
 #
-# Backward through a chain of layers, slopes are multiplied (lesson 1). 24 slopes of 0.5 make nearly nothing, 24 slopes
-# of 3 make hundreds of billions. Here are networks with 24 layers `tanh(h @ W + b)`, each 16 wide. `nn.Affine(16, 16)`
-# is `h @ W + b` with random weights of the size 1/4, which is 1/√16, so that the numbers `h` stay about as large as they
-# are (lesson 14). We multiply these weights by a `gain` of 0.5 or 3: "a little wrong". `nn.Sequential` calls one layer
-# after the other, and `nn.Residual(f)` is `h + f(h)`. What it is good for, and `LayerNorm`, comes below.
+# Backward through a chain of layers, slopes are multiplied (lesson 1). The product of 24 slopes of 0.5 is almost 0,
+# and that of 24 slopes of 3 is hundreds of billions. Here are networks with 24 layers `tanh(h @ W + b)`, each 16 wide.
+# `nn.Affine(16, 16)` is `h @ W + b` with random weights of the size 1/4, which is 1/√16, so that the numbers `h` stay
+# about as large as they are (lesson 14). We multiply these weights by a `gain` of 0.5 or 3: "a little wrong".
+# `nn.Sequential` calls one layer after the other, and `nn.Residual(f)` is `h + f(h)`. What it is good for, and
+# `LayerNorm`, comes below.
 
 
 # %%
@@ -151,9 +152,9 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # ## Break
 #
-# A friend trains a small network with 8 hidden numbers (those between its two layers), and one with only 1. Both end
-# with the same loss, in all digits shown! A good network with 8 stands beside them. No error is raised, and each
-# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed weights help.
+# A friend trains two small networks. One has 8 hidden numbers (those between its two layers), the other has only 1.
+# Both end with the same loss, in all digits shown. A good network with 8 stands beside them. No error is raised, and
+# each gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed weights help.
 
 
 # %%
@@ -183,16 +184,16 @@ for name, start, hidden in (("broken", broken_start, 8), ("broken", broken_start
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"With ways past, nothing can explode any more."** It can. A way past multiplies by `1 + f'`, and where `f'` is large in
-# every layer, so is the product: look at the blue line with gain 3. A way past keeps a gradient from vanishing; it is
-# the normalisation that keeps it from exploding.
+# **"With ways past, nothing can explode any more."** It can. A way past multiplies by `1 + f'`. Where `f'` is large in
+# every layer, the product is large, too: look at the blue line with gain 3. A way past keeps a gradient from
+# vanishing. The normalisation keeps it from exploding.
 #
 # **"A deeper network learns more."** Only if it learns at all: the plain one with gain 0.5 has 24 layers, and a hundred
 # steps changed nothing. When a deep network does not learn, look first at what arrives at its first layer.
 #
-# **"The loss goes down, so it works."** It means nothing yet. A network that is large enough learns any examples by
-# heart, even when there is nothing to learn: below, each label is a coin flip. What counts is the loss on examples
-# that were *not* used in training. Keep some apart before you start, and look at both.
+# **"The loss goes down, so it works."** That alone says nothing. A network that is large enough learns any examples by
+# heart, even when there is nothing to learn: below, each label is a coin flip. The loss that counts is that on
+# examples that were *not* used in training. Keep some apart before you start, and look at both.
 
 # %%
 rng = np.random.default_rng(0)
@@ -218,8 +219,9 @@ print(f"coin flips: loss {loss.item():.2f} in training; right on new ones: {100 
 #     e = q - 2
 #     loss = e ** 2
 #
-# Two layers, each just `w * h`, each with a way past it. At `x = 1, w = 0.5` you get `p = 1.5`, `q = 2.25`, `e =
-# 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open `out/lessons/09_close.html`.
+# The program has two layers. Each computes only `w * h` and has a way past it. At `x = 1, w = 0.5` you get `p = 1.5`,
+# `q = 2.25`, `e = 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open
+# `out/lessons/09_close.html`.
 
 # %%
 w = mg.Tensor(0.5, requires_grad=True, name="w")
@@ -247,7 +249,8 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 #
 # ## Explain
 #
-# One paragraph: *Why could very deep networks not be trained for so long, and what does a way past change?* Compare.
+# Write one paragraph: *Why could very deep networks not be trained for so long, and what does a way past change?* Then
+# compare.
 #
 # ---
 #
@@ -259,4 +262,4 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 #
 # **The planted fault.** All weights start equal. So the 8 hidden numbers are equal, their slopes are equal, and the
 # weights stay equal after every step (look at the first line): eight copies of one. Random numbers at the start break
-# the tie. That is why `nn.Affine` wants an `rng`.
+# the tie. That is why `nn.Affine` needs an `rng`.

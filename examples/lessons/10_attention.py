@@ -57,12 +57,12 @@ print("scores", s.data.ravel(), " weights", p.data.ravel().round(3), f" answer {
 mg.explain(loss, OUT / "10_open.html", {"q": q, "K": K, "V": V}, language=LANGUAGE, lesson="course/10_open")
 
 # %% [markdown] name="many"
-# ## Everybody asks at once
+# ## All words ask at once
 #
 # In a sentence every word asks, so there are as many queries as words. Put them into the rows of a matrix `Q`. Then
 # `Q @ K.T` holds all scores: **row i is what word i asks, column j is who is asked**. Each row is one question of its
-# own, so softmax goes along the rows (the last axis, `axis=-1`), and each row of weights sums to 1. What a column
-# sums to is how much a word is looked at by all; that may be anything.
+# own, so softmax goes along the rows (the last axis, `axis=-1`), and each row of weights sums to 1. The sum of a
+# column says how much all words together look at one word. It can be any number.
 #
 # The rows of `Q`, `K` and `V` are made from the same words, with three matrices that are learned: `Q = x @ W_q` and
 # so on. A word can ask for one thing, be found by another, and hand over a third. `F.attention_weights` is the
@@ -111,8 +111,8 @@ figure.savefig(OUT / "10_scale.png", dpi=120)
 # ## Masks
 #
 # Not every word may look at every other. In a text that is being written, a word must not see the words after it
-# (**causal**: from the past only). And sentences of different lengths are filled up to one length with **padding**,
-# at which no word should look. A **mask** says who may look at whom.
+# (**causal**: from the past only). And sentences of different lengths are filled up to one length with **padding**, at
+# which no word should look. A **mask** says which word may look at which.
 #
 # It acts on the scores, *before* the softmax: what is hidden gets the score minus infinity. exp of it is 0, and the
 # others share the whole weight. Setting *weights* to 0 after the softmax is wrong in two ways: rows do not sum to 1,
@@ -238,7 +238,7 @@ variants = {
 
 
 def train(layer, settings):
-    """The rows of the sentences after the training, and the loss."""
+    """Return the rows of the sentences after the training, and the loss."""
     table = nn.Parameter(rng.normal(0, 0.3, (9, 8)))
     width = layer(table[sentences] + places, **settings).shape[-1]
     last = nn.Parameter(rng.normal(0, 0.3, (width, 9)))
@@ -307,7 +307,7 @@ for count in (1, 2, 8):
 
 # %% [markdown] name="break"
 # A head is a **slice**: columns of the same arrays, nothing is copied. So 8 heads learn as many numbers as one, 288
-# here, and multiply as often. What is new is only that there are 8 softmaxes, each over narrower vectors (d is the
+# here, and multiply as often. Only the number of softmaxes is new: there are 8, each over narrower vectors (d is the
 # width of a *head*).
 #
 # ## Implement: task 10.3
@@ -316,9 +316,10 @@ for count in (1, 2, 8):
 #
 # ## Break
 #
-# Two of five places are padding. A friend has written the mask, and checks it: "the rows of the padding are 0, so
-# no word looks at it". Then other numbers are put into the padding, and the answers of the *words* change. Find
-# the fault **before** you read on. Which index of a mask is who looks, and which is who is looked at?
+# Two of five places are padding. A friend has written the mask, and checks it: "the rows of the padding are 0, so no
+# word looks at it". Then other numbers are put into the padding, and the answers of the *words* change. Find the fault
+# **before** you read on. Which index of a mask belongs to the word that looks, and which to the word that is looked
+# at?
 
 # %%
 is_word = np.array([True, True, True, False, False])
@@ -337,9 +338,9 @@ for one in (x, other):
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"Does True mean look, or hidden?"** In minigrad True means *may look*, always. Elsewhere it may be the opposite,
-# even for two masks of one library. A mask that is turned around raises no error. Check with a map: hide a word and
-# look whether its column is white.
+# **"Does True mean look, or hidden?"** In minigrad, True always means *may look*. Elsewhere it may be the opposite,
+# even for two masks of one library. A mask with the opposite meaning raises no error. Check it with a map: hide a
+# word, and see whether its column is white.
 #
 # **"Which axis has the softmax?"** The axis of the keys, the last one. Along the other axis each *column* sums to 1,
 # and the words would compete for being looked at by others, which is another thing. With as many queries as keys no
@@ -403,7 +404,7 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 #
 # ## Explain
 #
-# One paragraph: *How does a word get its answer, and why must a mask act before the softmax?* Then compare.
+# Write one paragraph: *How does a word get its answer, and why must a mask act before the softmax?* Then compare.
 #
 # ---
 #
@@ -414,5 +415,6 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # = 0 to that sum: it is as if it were not there, forward and backward.
 #
 # **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
-# words look at it. It must be `is_word[None, :]`, repeated for each row: columns are who is looked at. (That is what
-# `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: no word looks at them.
+# words look at it. It must be `is_word[None, :]`, repeated for each row: columns belong to the words that are looked
+# at. (That is what `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: no word
+# looks at them.

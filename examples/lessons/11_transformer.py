@@ -3,7 +3,7 @@
 #
 # All parts are there: softmax, cross-entropy, layer normalisation (lesson 6), training (lessons 14 and 9), attention
 # (lesson 10). Now they become a Transformer with two layers that answers a question about a sentence. Then we go
-# through all of its gradients and say of each where it comes from.
+# through all of its gradients, and see where each comes from.
 #
 # You need: lessons 1 to 10. Time: 20 minutes.
 
@@ -133,12 +133,12 @@ figure.savefig(OUT / "11_gradients.png", dpi=120)
 # **Line 6.** The logits get the probabilities, with 1 subtracted at the right class (lesson 6). All gradients of the
 # network begin with these two numbers.
 #
-# **Lines 5 and 4.** A matrix and a bias, as in lesson 4. The mean hands each of the five tokens a fifth. So *every*
-# token is told something; at the mean, all are told the same.
+# **Lines 5 and 4.** A matrix and a bias, as in lesson 4. The mean hands each of the five tokens a fifth. So a gradient
+# arrives at *every* token, and from the mean it is the same for all.
 #
 # **Lines 3 and 2.** Each `x +` has two ways back: past the part, where the gradient stays as it is, and through the
 # part, where it is changed and leaves something at every weight. The two are added. Attention leads to other tokens:
-# what token 0 is told, it hands on to those that it looked at.
+# the gradient of token 0 also goes to the tokens that it looked at.
 #
 # **Line 1.** The gradient of `x` arrives at the rows of `E`. A row gets the sum over all places where its word
 # stands: three for `sees`, and none for `the`, whose gradient is 0. `P` is a constant and gets nothing.
@@ -169,13 +169,13 @@ print("through the part:", f"{np.linalg.norm(through.data):.2f}", " past it:", f
 print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.allclose(both, g + through, atol=1e-5))
 
 # %% [markdown] name="ways"
-# The part alone would change the gradient as it likes: make it small, or turn it. With the way past, the first layer
-# gets what the last layer got, *plus* something. That is why networks of a hundred layers can be trained.
+# The part alone could make the gradient small, or turn it. With the way past, the first layer gets what the last layer
+# got, *plus* something. That is why networks of a hundred layers can be trained.
 #
 # ## Implement: task 11.1
 #
 # Task **11.1**: a layer and a classifier in NumPy, without norms and with one head, and all gradients by hand. It is
-# the longest walk of the course, and it has no step that you have not done before. Write down the shapes first.
+# the longest backward pass of the course, but you have done each of its steps before. Write down the shapes first.
 #
 # ## Where a word stands
 #
@@ -297,7 +297,7 @@ for mode in (careless.train, careless.eval):
 # %% [markdown] name="break"
 # ## Break
 #
-# Somebody has written dropout by hand, forward and backward. With rate 0 it is right. With rate 0.5 it is wrong, and
+# A learner has written dropout by hand, forward and backward. With rate 0 it is right. With rate 0.5 it is wrong, and
 # there is no error. Find the fault **before** you read on. Compare what was dropped with where a gradient arrives.
 
 
@@ -379,7 +379,7 @@ mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson="course/1
 #
 # ## Explain
 #
-# One paragraph: *How does the gradient get from the loss to the row of the word `cat`?* Then compare.
+# Write one paragraph: *How does the gradient get from the loss to the row of the word `cat`?* Then compare.
 #
 # ---
 #

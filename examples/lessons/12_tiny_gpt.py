@@ -93,8 +93,8 @@ def new_model(num_layers=2):
 # One piece of 32 characters asks 32 questions at once. That works only because of the mask: the answer at place 3
 # comes from a row that cannot know what stands at place 4.
 #
-# Note what the model sees at each place: the *true* text before it, even if its own guess would have been wrong. That
-# is called **teacher forcing**. When it writes by itself later, it is not corrected; it goes on from its own mistakes.
+# At each place the model sees the *true* text before it, even if its own guess was wrong. That is called **teacher
+# forcing**. When it writes by itself later, it is not corrected; it goes on from its own mistakes.
 #
 # ## Training
 #
@@ -149,10 +149,11 @@ axes.legend()
 figure.savefig(OUT / "12_perplexity.png", dpi=120)
 
 # %% [markdown] name="dice"
-# At first it was worse than that die; now it is hardly ever in doubt. Does it know four lines by heart, as in lesson 13?
-# Not only. A line with the same words, in an order that is not in the text, has a perplexity of 1.3. And of the pieces of
-# 12 characters that it writes, only about half are in the text: the others it has put together, as it has learned which
-# word may follow which. Some of its new sentences are right, others are wrong. (Real ones are measured on unseen text, too.)
+# At first the model was worse than that die. Now it is hardly ever in doubt. Does it know four lines by heart, as in
+# lesson 13? Not only. A line with the same words, in an order that is not in the text, has a perplexity of 1.3. And of
+# the pieces of 12 characters that it writes, only about half are in the text: the others it has put together, as it
+# has learned which word may follow which. Some of its new sentences are right, others are wrong. (Real ones are
+# measured on unseen text, too.)
 #
 # ## Dice
 #
@@ -181,9 +182,9 @@ print("as many as make up 0.9:  ", nn.token_probabilities(logits, top_p=0.9)[bes
 # **Temperature 0** is where this goes if the temperature gets smaller and smaller: the largest logit takes all. There
 # are no dice, so the same text comes each time, and often it goes round in circles.
 #
-# With a high temperature the many improbable characters get a word in, too. `top_k=3` throws away all but the three
-# most probable; `top_p=0.9` all but the smallest group of most probable ones that together have 0.9. What is left is
-# divided by its sum, so that it adds up to 1 again.
+# With a high temperature, improbable characters are taken, too. `top_k=3` throws away all but the three most probable;
+# `top_p=0.9` all but the smallest group of most probable ones that together have 0.9. What is left is divided by its
+# sum, so that it adds up to 1 again.
 #
 # ## Implement: task 12.2
 #
@@ -237,7 +238,7 @@ print("the same logits, but for rounding:", difference < 1e-4, " kept in a layer
 # Training needs far more memory than writing. Why? The backward pass comes to a step with a gradient, and its rule
 # needs numbers from the run: `W @ x` needs `x` and `W`, softmax its result, `relu` where `x` was positive. So *every*
 # layer's numbers stay until the backward pass has come by. They grow with the number of layers, of tokens, and of
-# texts in a batch. `mg.profile` tells who keeps how much.
+# texts in a batch. `mg.profile` says which operation keeps how much.
 #
 # Two ways to save. Under `no_grad()` no notes are taken, so nothing is kept (and no backward pass is possible). Or
 # take no notes *inside* a layer, keep only what went into it, and run it a second time when the backward pass arrives:
@@ -248,7 +249,7 @@ inputs, labels = batch(np.random.default_rng(2))
 
 
 def held(model):
-    """How many megabytes are held when the run is over, as Python counts them; and the loss."""
+    """Return the megabytes that are held when the run is over, as Python counts them, and the loss."""
     tracemalloc.start()
     loss = nn.cross_entropy(model(inputs), labels)
     megabytes = tracemalloc.get_traced_memory()[0] / 1e6
@@ -273,7 +274,7 @@ for num_layers in sizes:
         deep.layers = [partial(mg.checkpoint, layer) for layer in deep.layers]  # from now on
     print(num_layers, "layers: the same gradient with checkpoints:", np.allclose(*gradients, atol=1e-6))
 most = sorted(costs.by_operation(), key=lambda row: -row.new_bytes)[:3]
-print("who keeps most, of 8 layers:", {row.name: f"{row.new_bytes / 1e6:.2f} MB" for row in most})
+print("what keeps most, in 8 layers:", {row.name: f"{row.new_bytes / 1e6:.2f} MB" for row in most})
 
 figure, axes = plt.subplots(figsize=(6, 4))
 for way, megabytes in curves.items():
@@ -288,8 +289,8 @@ figure.savefig(OUT / "12_memory.png", dpi=120)
 #
 # ## Break
 #
-# Another learner has written `batch` once more. The training goes splendidly: a perplexity of nearly 1, after a
-# hundred steps. Only what the model writes is strange. Find the fault **before** you read on.
+# Another learner has written `batch` once more. The training seems to go well: after a hundred steps the perplexity is
+# nearly 1. But what the model writes is strange. Find the fault **before** you read on.
 
 
 # %%
@@ -309,8 +310,8 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # **"Is it not cheating to train all places at once?"** It would be, without the mask: each place would simply read
 # the answer at the next. With the mask, one run gives the same as 32 separate ones.
 #
-# **"Then why does writing need one run for each character?"** Since a character has to be there before the next one
-# can look at it. In training the whole text is there from the beginning.
+# **"Then why does writing need one run for each character?"** A character has to be there before the next one can look
+# at it. In training the whole text is there from the beginning.
 #
 # **"Temperature 0 divides by zero."** It would, so it is a case of its own: take the largest logit. And temperature 1
 # does not mean "no dice", but "the model's own probabilities".
@@ -362,8 +363,8 @@ mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson="cou
 #
 # ## Explain
 #
-# One paragraph: *Why may a GPT keep the keys and values of old tokens, and why could the network of lesson 11 not?*
-# Then compare.
+# Write one paragraph: *Why may a GPT keep the keys and values of old tokens, and why could the network of lesson 11
+# not?* Then compare.
 #
 # ---
 #

@@ -67,7 +67,7 @@ mg.explain(loss, OUT / "13_open.html", {"w": w, "v": v}, language=LANGUAGE, less
 
 # %%
 def moons(count, noise, rng):
-    """Points (count, 2), every other one on the second moon, and the number of the moon, 0 or 1."""
+    """Return points (count, 2), every other one on the second moon, and the number of the moon, 0 or 1."""
     turn, label = rng.uniform(0, np.pi, count), np.arange(count) % 2
     first, second = np.stack([np.cos(turn), np.sin(turn)], 1), np.stack([1 - np.cos(turn), 0.5 - np.sin(turn)], 1)
     return np.where(label[:, None] == 0, first, second) + noise * rng.normal(size=(count, 2)), label
@@ -231,8 +231,9 @@ print(f"her held-out loss: {told:.3f}; on new points: {true:.3f}")
 # **"More hidden numbers are always better."** They make more shapes possible, the accidents of your examples included.
 # With more examples a large layer does no harm; with few, watch the held-out loss.
 #
-# **"The held-out loss chose the step where I stopped. So it is the loss to report."** Not quite: it is the lowest of
-# many, so it is a little too good. For a number to report, keep a third part, the *test* set, and look at it once.
+# **"The held-out loss chose the step where I stopped. So it is the loss to report."** Not quite. It is the lowest of
+# many losses, so it is a little too good. For a number to report, keep a third part, the *test* set, and look at it
+# once.
 #
 # **"Why tanh, and not something else?"** Any bend will do. relu(z), z above 0 and 0 below, is another; the lessons
 # on Transformers use it. What matters is that it is not a straight line, and that a slope is left where you are.
@@ -285,7 +286,7 @@ mg.explain(loss, OUT / "13_close.html", {"w": w}, language=LANGUAGE, lesson="cou
 #
 # ## Explain
 #
-# One paragraph: *Why does the held-out loss rise while the training loss still falls?* Then compare.
+# Write one paragraph: *Why does the held-out loss rise while the training loss still falls?* Then compare.
 #
 # ---
 #

@@ -1,9 +1,9 @@
 # %% [markdown] name="title"
 # # Lesson 14: start and step
 #
-# Take this lesson after lesson 8. A gradient says which way is down. It does not say with which weights to start, nor
-# how far to go. Both are decided by a few formulas, and in this lesson you derive them: the size of the *first
-# weights*, *momentum*, *Adam*, and how the learning rate *rises and falls*.
+# Take this lesson after lesson 8. A gradient says which way is down. It does not say which weights to start with, or
+# how far to go. A few formulas decide both, and you derive them in this lesson: the size of the *first weights*,
+# *momentum*, *Adam*, and how the learning rate *rises and falls*.
 #
 # You need: lessons 1 to 6, and 13. Time: 25 minutes.
 
@@ -27,8 +27,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 # %% [markdown] name="predict"
 # ## Predict
 #
-# **The start.** Add 100 numbers, each of which is 1 or -1, by the toss of a coin. How far from 0 is the sum, as a
-# rule: about 100, about 10, or about 1?
+# **The start.** Toss a coin 100 times, and write down 1 or -1 each time. How far from 0 is the sum of the 100 numbers,
+# as a rule: about 100, about 10, or about 1?
 #
 # **The step.** Think of a loss as a landscape: for two weights `a` and `b`, the loss is the height of the ground at
 # the place (a, b). It is called the **loss surface**. Ours is a narrow valley, fifty times as steep across (`b`) as
@@ -76,7 +76,7 @@ mg.explain(loss, OUT / "14_open.html", {"a": a, "b": b}, language=LANGUAGE, less
 
 # %%
 def through(scale, bend, depth=20, n=256):
-    """The sizes of the numbers after each layer, and of the gradients that arrive at each."""
+    """Return the sizes of the numbers after each layer, and of the gradients that arrive at each."""
     rng = np.random.default_rng(0)
     values = [mg.Tensor(rng.normal(size=(32, n)), requires_grad=True)]
     for _ in range(depth):
@@ -156,26 +156,26 @@ figure.savefig(OUT / "14_valley.png", dpi=120)
 
 # %% [markdown] name="too_large"
 # The lines in the picture are lines of equal height, as on a map. In each step `a` is multiplied by `1 - 2 * rate` and
-# `b` by `1 - 100 * rate`. With 0.005, `b` is soon home, and `a` crawls. With 0.019, `b` is multiplied by -0.9: it
-# jumps to the other wall each time, a little lower. With 0.02, as on the first page, it jumps to and fro at the same
-# height, for ever. With 0.0204 each jump lands *higher*. That is what "the learning rate is too large" means: not that
-# it goes fast, but that it goes up. **The steepest direction limits the rate, and all others have to wait.**
+# `b` by `1 - 100 * rate`. With 0.005, `b` is soon near 0, and `a` goes slowly. With 0.019, `b` is multiplied by -0.9:
+# it jumps to the other wall each time, a little lower. With 0.02, as on the first page, it jumps to and fro at the
+# same height, for ever. With 0.0204 each jump lands *higher*. That is what "the learning rate is too large" means: not
+# that it goes fast, but that it goes up. **The steepest direction limits the rate, and all others have to wait.**
 #
 # ## Momentum
 #
-# Jumps across the valley point left, right, left: added up they cancel. The small pulls along it all point the same
-# way: added up they grow. So let a step keep a part `beta` of the one before, like a heavy ball that rolls. That is
-# **momentum**. A gradient then counts in full in its own step, `beta` times in the next, `beta ** 2` times in the one
-# after, and so on. If every gradient is 1, the step grows to 1 + beta + beta² + ..., which comes to 1 / (1 - beta). If
-# they are 1, -1, 1, -1, ... it shrinks to 1 - beta + beta² - ..., which comes to 1 / (1 + beta). With `beta` 0.9 a
-# steady pull moves the weight ten times as far, and one that turns each time about half as far. In our valley, with
-# rate 0.019 and `beta` 0.6, the loss after thirty steps is 0.016. Without momentum it was 1.655.
+# The jumps across the valley point left, right, left, so their sum is small. The small steps along the valley all
+# point the same way, so their sum grows. So let a step keep a part `beta` of the one before, like a heavy ball that
+# rolls. That is **momentum**. A gradient then counts in full in its own step, `beta` times in the next, `beta ** 2`
+# times in the one after, and so on. If every gradient is 1, the step grows to 1 + beta + beta² + ..., which comes to 1
+# / (1 - beta). If they are 1, -1, 1, -1, ... it shrinks to 1 - beta + beta² - ..., which comes to 1 / (1 + beta). With
+# `beta` 0.9 a steady pull moves the weight ten times as far, and one that turns each time about half as far. In our
+# valley, with rate 0.019 and `beta` 0.6, the loss after thirty steps is 0.016. Without momentum it was 1.655.
 #
 # ## Adam
 #
-# Another idea: give each weight a rate of its own. **Adam** divides each step by the usual size of that weight's
+# Another idea is to give each weight a rate of its own. **Adam** divides each step by the usual size of that weight's
 # gradient. What is left is mostly the sign: a step is about `rate` long, whether the gradient is large or small. Make
-# the loss a thousand times smaller and see who notices:
+# the loss a thousand times smaller, and see which of two optimizers goes another way:
 
 # %%
 for name in ("rate 0.019", "Adam, rate 0.3"):
@@ -234,10 +234,10 @@ print(f"weighted means: {mean:.3f} and {square:.3f}; root {np.sqrt(square):.3f};
 # ## Warm-up and decay
 #
 # Adam's first step is as long as the rate, although it knows a single gradient, of a few examples, at random weights.
-# So one begins with a small rate and lets it rise, until the means are means of something: the **warm-up**. And near
-# the end the steps should become short: as long as they are not, each batch throws the weights a little to and fro. So
-# the rate falls again, to 0: the **decay**. Here is a network with four hidden layers, trained three times, with Adam
-# and a rate of 0.03.
+# So one begins with a small rate and lets it rise, until the means are means of several gradients. That is the
+# **warm-up**. And near the end the steps should become short: as long as they are not, each batch throws the weights a
+# little to and fro. So the rate falls again, to 0. That is the **decay**. Here is a network with four hidden layers,
+# trained three times, with Adam and a rate of 0.03.
 
 
 # %%
@@ -290,11 +290,11 @@ figure.savefig(OUT / "14_schedule.png", dpi=120)
 # ## Weight decay
 #
 # Large weights make a network sure of itself, and with few examples it is sure of their accidents (lesson 13). So one
-# lets every step take a small part of each weight away: the **weight decay**. What the examples do not ask for again
-# and again fades. In plain gradient descent one adds `decay * w` to the gradient, and is done. With Adam that goes
-# wrong, for Adam divides what it gets by its usual size. **AdamW** keeps the two apart. Here are two weights whose
-# gradients only change their sign, so that nothing but the decay can move them for long. Those of the first are large,
-# those of the second small.
+# lets every step take a small part of each weight away: the **weight decay**. A weight fades if the examples do not
+# ask for it again and again. In plain gradient descent it is enough to add `decay * w` to the gradient. With Adam that
+# goes wrong, for Adam divides what it gets by its usual size. **AdamW** keeps the two apart. Here are two weights
+# whose gradients only change their sign, so that nothing but the decay can move them for long. Those of the first are
+# large, those of the second small.
 
 # %%
 for kind in (nn.Adam, nn.AdamW):
@@ -308,12 +308,12 @@ for kind in (nn.Adam, nn.AdamW):
 
 # %% [markdown] name="implement"
 # Where the decay is part of the gradient, the weight with the large gradients hardly feels it (0.968), and the other
-# is gone. AdamW takes from both what was meant: 0.5 percent in each step.
+# is gone. AdamW takes the same part from both: 0.5 percent in each step.
 #
 # ## Implement: tasks 14.2 and 14.3
 #
-# Task **14.2** is the rate of each step, with warm-up and decay. Task **14.3** is the weight decay of AdamW. Momentum,
-# Adam and clipping you write in lesson 9.
+# Task **14.2** is the rate of each step, with warm-up and decay. Task **14.3** is the weight decay of AdamW. You write
+# momentum, Adam and clipping in lesson 9.
 #
 # ## Break
 #
@@ -341,14 +341,15 @@ for betas in ((0.9, 0.999), (0.5, 0.9)):
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"A larger network should start with larger weights."** With smaller ones: more of them are added up.
+# **"A larger network should start with larger weights."** It should start with smaller ones, because more of them are
+# added up.
 #
 # **"Decay is decay."** There are two: the decay of the *rate* makes steps shorter, the decay of the *weights* makes
 # weights smaller.
 #
-# **"Where does `zero_grad()` go?"** Anywhere between `step()` and the next `backward()`; never between `backward()`
-# and `step()`, where it wipes out what `step()` is about to use. And if it is forgotten, all old gradients count in
-# full: that is momentum with `beta` = 1, a ball without friction. It never comes to rest.
+# **"Where does `zero_grad()` go?"** Call it anywhere between `step()` and the next `backward()`. Between `backward()`
+# and `step()` it would wipe out the gradients that `step()` is about to use. If it is forgotten, all old gradients
+# count in full. That is momentum with `beta` = 1, a ball without friction. It never comes to rest.
 #
 # ## Once more: a step from a cliff
 #
@@ -383,7 +384,8 @@ mg.explain(loss, OUT / "14_close.html", {"w": w}, language=LANGUAGE, lesson="cou
 #
 # ## Explain
 #
-# One paragraph: *Why does Adam divide its means by 1 - `beta ** t`, and what would happen without?* Then compare.
+# Write one paragraph: *Why does Adam divide its means by 1 - `beta ** t`, and what would happen without?* Then
+# compare.
 #
 # ---
 #
@@ -395,4 +397,4 @@ mg.explain(loss, OUT / "14_close.html", {"w": w}, language=LANGUAGE, lesson="cou
 #
 # **The planted fault.** She makes a new Adam for each step. So both means begin at 0 each time, and every step is a
 # *first* step: exactly the rate, in the direction of the sign. `a` goes 0.3, 0.3, 0.3, ... Nothing is averaged, and
-# `betas` have no say. Keep one optimizer for the whole training, and change its rate: `optimizer.lr = rate`.
+# `betas` have no effect. Keep one optimizer for the whole training, and change its rate: `optimizer.lr = rate`.
