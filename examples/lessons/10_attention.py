@@ -2,8 +2,8 @@
 # # Lesson 10: attention, from the inner product to many heads
 #
 # What a word means depends on the words around it. **Attention** lets each word look at the others and take over what
-# it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson
-# you put them together, hide what must not be seen, and look at the whole family of its variants.
+# it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson you
+# put them together, hide what must not be seen, and look at all variants.
 #
 # You need: lessons 1 to 6. Time: 20 minutes.
 
@@ -122,8 +122,7 @@ figure.savefig(OUT / "10_scale.png", dpi=120)
 # %%
 past = nn.causal_mask(4)
 print("1 is True, may look:", past.astype(int).tolist())
-changed = K.copy()
-changed[3] = -changed[3]
+changed = K * [[1], [1], [1], [-1]]
 for keys in (K, changed):
     before, after = F.attention_weights(Q, keys, past)[2], (F.attention_weights(Q, keys) * past)[2]
     print("masked before the softmax:", before.round(2), " after it:", after.round(2), "sum", after.sum().round(2))
@@ -158,8 +157,7 @@ codes = nn.sinusoids(40, 16)  # Vaswani et al. 2017, section 3.5
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=[3, 2])
 for column in (0, 4, 8):
     left.plot(codes[:, column], ".-", label=f"P[:, {column}]")
-left.set(xlabel="place t", ylabel="number in its row", title="Three columns of P: fast, slower, slow")
-left.set_ylim(-1.1, 1.5)  # room for the legend
+left.set(xlabel="place t", ylabel="number in its row", title="Three columns of P: fast, slower, slow", ylim=(-1.1, 1.5))
 left.legend(loc="upper center", ncols=3)
 figure.colorbar(right.imshow(codes @ codes.T, cmap="Blues"), ax=right)
 right.set(xlabel="place", ylabel="place", title="Inner products of all rows of P")
@@ -198,37 +196,30 @@ for place in (0, 20):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Each of them is trained by itself on 60 such sentences. At each place it
-# must name a word: at "the" the noun after it, at a noun the verb, and at the verb the word that does it. ("context" has
-# one query, and must name the word that does it.) The answer is made only of what attention hands over. So a word must
-# look at the word that it has to name. Each word has a row that is learned, to which a row of `P` is added.
+# Here they look at "the cat saw the dog". Each is trained by itself on 60 such sentences. At each place it must name a
+# word: at "the" the noun after it, at a noun the verb, and at the verb, or with the one query of "context", the word
+# that does it. It knows only what attention hands over, so a word must look at the word that it names. The words' rows
+# are learned, and a row of `P` is added to each.
 
 # %%
 words = ["the", "cat", "dog", "bird", "fox", "hen", "saw", "heard", "fed"]
-nouns, verbs = range(1, 6), range(6, 9)
-sentences = np.array([[0, a, verb, 0, b] for a in nouns for verb in verbs for b in nouns if a != b])
+sentences = np.array([[0, a, verb, 0, b] for a in range(1, 6) for verb in (6, 7, 8) for b in range(1, 6) if a != b])
 wanted = sentences[:, [1, 2, 1, 4, 2]]  # for each place the word to name
 rng = np.random.default_rng(8)
 new = {"rng": rng, "dtype": np.float64}
 places, near, padding = nn.sinusoids(5, 8), nn.window_mask(5, 1), nn.padding_mask([3] * 60, 5)
 scaled, heads = nn.DotProductAttention(scale=True), nn.MultiHeadAttention(8, 2, **new)
-
-
-def general():
-    return nn.MultiplicativeAttention(8, 8, **new)
-
-
 variants = {
     "dot product": (nn.DotProductAttention(), {}),
     "divided by √d": (scaled, {}),
     "cosine": (nn.GlobalAttention(nn.CosineScore()), {}),
     "simplified": (nn.SimplifiedAttention(), {}),
-    "multiplicative": (general(), {}),
+    "multiplicative": (nn.MultiplicativeAttention(8, 8, **new), {}),
     "additive": (nn.AdditiveAttention(8, 8, **new), {}),
     "self": (nn.SelfAttention(8, **new), {}),
     "key-value": (nn.KeyValueAttention(4, 4, **new), {}),
-    "causal mask": (general(), {"causal": True}),
-    "3 words, 2 padding": (general(), {"key_mask": padding}),
+    "causal mask": (nn.MultiplicativeAttention(8, 8, **new), {"causal": True}),
+    "3 words, 2 padding": (nn.MultiplicativeAttention(8, 8, **new), {"key_mask": padding}),
     "local": (nn.LocalAttention(1, nn.GeneralScore(8, 8, **new)), {}),
     "local, predicted": (nn.PredictiveLocalAttention(8, 1, score=nn.GeneralScore(8, 8, **new), **new), {}),
     "a given graph": (nn.MessagePassing(), {"adjacency": near / near.sum(axis=1, keepdims=True)}),
@@ -242,15 +233,12 @@ def train(layer, settings):
     table = nn.Parameter(rng.normal(0, 0.3, (9, 8)))
     width = layer(table[sentences] + places, **settings).shape[-1]
     last = nn.Parameter(rng.normal(0, 0.3, (width, 9)))
+    one_query, padded = isinstance(layer, nn.ContextAttention), "key_mask" in settings
+    labels = sentences[:, 1] if one_query else np.where(np.arange(5) < 3, wanted, -1) if padded else wanted
     optimizer = nn.Adam([table, last, *(layer.parameters() if isinstance(layer, nn.Module) else [])], lr=0.05)
     for _ in range(300):
         optimizer.zero_grad()
-        logits = layer(table[sentences] + places, **settings) @ last
-        if logits.ndim == 2:  # one query
-            loss = nn.cross_entropy(logits, sentences[:, 1])
-        else:
-            count = 3 if "key_mask" in settings else 5  # the padding need not name a word
-            loss = nn.cross_entropy(logits[:, :count], wanted[:, :count])
+        loss = nn.cross_entropy(layer(table[sentences] + places, **settings) @ last, labels, ignore_index=-1)
         loss.backward()
         optimizer.step()
     return table.data[sentences] + places, loss.item()
@@ -261,8 +249,7 @@ for name, (layer, settings) in variants.items():
     x, losses[name] = train(layer, settings)
     maps[name] = layer.attention_weights(x, **settings).data[:1]  # of the first sentence
 x = x[:1]
-maps |= {f"head {i} of 2": maps["heads"][:, i] for i in range(2)}
-del maps["heads"]
+maps |= {f"head {i} of 2": head for i, head in enumerate(maps.pop("heads").swapaxes(0, 1))}
 seen = [words[i] for i in sentences[0]]
 figure, several = plt.subplots(4, 4, figsize=(9, 9.5), layout="constrained")
 for axes, (name, weights) in zip(several.flat, maps.items()):
@@ -274,19 +261,18 @@ for axes, (name, weights) in zip(several.flat, maps.items()):
 figure.suptitle("Who (row) looks at whom (column): dark is much")
 figure.savefig(OUT / "10_maps.png", dpi=120)
 print("losses:", {name: round(loss, 2) for name, loss in losses.items()})
-for name in ("divided by √d", "local, predicted"):
-    print(f"{name}: the rows sum to", maps[name][0].sum(axis=1).round(2))
+print("local, predicted: the rows sum to", maps["local, predicted"][0].sum(axis=1).round(2))
 
 # %% [markdown] name="heads"
 # Look for these in the picture. In the second row the score is learned, too: there each word looks at the word that it
-# must name. In the first row only the words' rows are learned, and a row is query and key at once. Then the score of two
-# words is the same both ways, and that of a word with itself is large. So most words look at themselves, and the loss
-# stays larger. It is largest for the dot product alone. Divided by √d, the softmax is softer, and the loss is smaller.
+# must name. In the first row only the words' rows are learned, and a row is query and key at once. Then the score of
+# two words is the same both ways, and that of a word with itself is large. So most words look at themselves, and the
+# loss stays larger. It is largest for the dot product alone, and smaller if that is divided by √d.
 #
-# A mask leaves white columns or corners. The causal one hides every word that comes later, and with it most of the answers.
-# In "local", "dog" may look only at its neighbours, and its verb is two places away. In the given graph the weights are no
-# result of training at all. Only the predicted window has rows that do not sum to 1: its weights are multiplied by a bell
-# around the predicted place, so that the place gets a gradient.
+# A mask leaves white columns or corners. The causal one hides every word that comes later, and with it most of the
+# answers. In "local", "dog" may look only at its neighbours, and its verb is two places away. Only the predicted
+# window has rows that do not sum to 1: its weights are multiplied by a bell around the predicted place, so that the
+# place gets a gradient.
 #
 # ## Many heads
 #
@@ -307,8 +293,8 @@ for count in (1, 2, 8):
 
 # %% [markdown] name="break"
 # A head is a **slice**: columns of the same arrays, nothing is copied. So 8 heads learn as many numbers as one, 288
-# here, and multiply as often. Only the number of softmaxes is new: there are 8, each over narrower vectors (d is the
-# width of a *head*).
+# here, and multiply as often. Only the number of softmaxes is new: 8, each over narrower vectors (d is the width of a
+# *head*).
 #
 # ## Implement: task 10.3
 #
@@ -318,8 +304,7 @@ for count in (1, 2, 8):
 #
 # Two of five places are padding. A friend has written the mask, and checks it: "the rows of the padding are 0, so no
 # word looks at it". Then other numbers are put into the padding, and the answers of the *words* change. Find the fault
-# **before** you read on. Which index of a mask belongs to the word that looks, and which to the word that is looked
-# at?
+# **before** you read on. Which index of a mask belongs to the word that looks?
 
 # %%
 is_word = np.array([True, True, True, False, False])
@@ -330,17 +315,15 @@ def broken_mask(is_word):
 
 
 print(scaled.attention_weights(x, mask=broken_mask(is_word)).data[0].round(2))
-other = x.copy()
-other[0, 3:] = 1.0
-for one in (x, other):
+for one in (x, np.where(is_word[:, None], x, 1.0)):  # in the second, the padding holds other numbers
     print("the first word's answer:", scaled(one, mask=broken_mask(is_word)).data[0, 0, :3].round(2), "...")
 
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
 # **"Does True mean look, or hidden?"** In minigrad, True always means *may look*. Elsewhere it may be the opposite,
-# even for two masks of one library. A mask with the opposite meaning raises no error. Check it with a map: hide a
-# word, and see whether its column is white.
+# even for two masks of one library. A mask with the opposite meaning raises no error. Hide a word, and see in a map if
+# its column is white.
 #
 # **"Which axis has the softmax?"** The axis of the keys, the last one. Along the other axis each *column* sums to 1,
 # and the words would compete for being looked at by others, which is another thing. With as many queries as keys no
@@ -354,9 +337,8 @@ for one in (x, other):
 # %%
 scores, nowhere = np.array([[1.0, 2.0]]), np.array([[False, False]])
 with np.errstate(invalid="ignore"):
-    print(
-        "-inf:", mg.softmax(np.where(nowhere, scores, -np.inf)), " -1e9:", mg.softmax(np.where(nowhere, scores, -1e9))
-    )
+    infinite, finite = (mg.softmax(np.where(nowhere, scores, hidden)) for hidden in (-np.inf, -1e9))
+print("-inf:", infinite, " -1e9:", finite)
 print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]]), nowhere))
 
 # %% [markdown] name="close"
@@ -386,9 +368,8 @@ with mg.trace():
     loss = np.sum(out)
 loss.backward()
 print("weights:", p.data[1].round(4), " answers:", out.data.ravel().round(4))
-print(
-    "gradients: q", q.grad.data.ravel().round(2), " k", k.grad.data.ravel().round(2), " v", v.grad.data.ravel().round(4)
-)
+q_slopes, k_slopes, v_slopes = (tensor.grad.data.ravel() for tensor in (q, k, v))
+print("gradients: q", q_slopes.round(2), " k", k_slopes.round(2), " v", v_slopes.round(4))
 mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGUAGE, lesson="course/10_close")
 
 # %% [markdown] name="remember"
@@ -409,12 +390,11 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # ---
 #
 # **Model answer.** The word's query is compared with the key of each word by an inner product, divided by √d so that
-# its size does not depend on the width. Softmax makes positive weights of these scores, which sum to 1, and the
-# answer is the sum of all values with these weights. Softmax divides by a sum over all keys, and a hidden word in
-# that sum would change all weights, even if its own were then set to 0. With the score minus infinity it adds exp(-∞)
-# = 0 to that sum: it is as if it were not there, forward and backward.
+# its size does not depend on the width. Softmax makes positive weights of these scores, which sum to 1, and the answer
+# is the sum of all values with these weights. Softmax divides by a sum over all keys, and a hidden word in that sum
+# would change all weights, even if its own were then set to 0. With the score minus infinity it adds exp(-∞) = 0, as
+# if it were not there, forward and backward.
 #
 # **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
 # words look at it. It must be `is_word[None, :]`, repeated for each row: columns belong to the words that are looked
-# at. (That is what `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: no word
-# looks at them.
+# at. (`key_mask` does that.) The padding's own rows do not matter, because no word looks at them.

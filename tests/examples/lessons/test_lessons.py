@@ -301,7 +301,7 @@ def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -
     assert done["losses"]["causal mask"] > 0.5
     padded, is_word = done["scaled"], done["is_word"]
     right = padded(done["x"], key_mask=is_word[None]).data[0, :3]
-    assert right == pytest.approx(padded(done["other"], key_mask=is_word[None]).data[0, :3], rel=1e-12)
+    assert right == pytest.approx(padded(done["one"], key_mask=is_word[None]).data[0, :3], rel=1e-12)
     assert np.array_equal(padded(done["x"], mask=np.tile(is_word[None, :], (5, 1))).data[0, :3], right)
     p = 1 / (1 + math.exp(2))  # softmax of [0, 2]
     slope = p * (1 - p) * (3 - 1)
