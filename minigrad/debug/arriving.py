@@ -257,8 +257,7 @@ def _carried(case: WatchedRun) -> list[DebugFinding]:
 def _written_state(case: WatchedRun, source: ProgramSource) -> list[DebugFinding]:
     """An array of the program into which a step writes its result, and with which the next one begins."""
     writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and source.in_loop(n))
-    texts = {write.lineno: ast.unparse(write.value) for write in writes}
-    lines = [line for line, text in texts.items() if ".grad" not in text and (".numpy()" in text or ".data" in text)]
+    lines = [write.lineno for write in writes if ".grad" not in ast.unparse(write.value)]
     for before, after in pairs(case) if lines else ():
         made = [node.value for node in before.graph.operations() if np.ndim(node.value) > 1 and np.ptp(node.value)]
         for edge in filter(after.is_constant, after.graph.edges):

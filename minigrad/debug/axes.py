@@ -93,14 +93,18 @@ def _bend(seen: Seen, node: Node) -> Node | None:
 
 
 def _reaches_rows(seen: Seen, rows: int, around: Node) -> bool:
-    """Return whether the loss depends on a value with one item per row, on a way that does not pass ``around``."""
+    """Return whether the loss depends on a value with one item per row, on a way to a parameter that avoids ``around``."""
     waiting, met = [seen.graph.ends[0][0]], {around.id}
+    free = {node.id for _, node, _ in seen.look.leaves}
+    for node in seen.graph.operations():
+        if node is not around and any(edge.source in free for edge in seen.into[node.id]):
+            free.add(node.id)
     for number in waiting:
         if number in met:
             continue
         met.add(number)
         node = seen.graph.nodes[number]
-        if node.operation is not None and node.shape and node.shape[0] == rows and number != seen.graph.ends[0][0]:
+        if number in free and node.shape and node.shape[0] == rows and number != seen.graph.ends[0][0]:
             return True
         waiting += [edge.source for edge in seen.into.get(number, ())]
     return False
@@ -157,7 +161,17 @@ def _used_axis(seen: Seen, edge: Edge, ndim: int) -> int | None:
             rows = np.asarray(index[0])
             if np.array_equal(rows, np.arange(len(rows))):
                 return 1
-    return _weighted_axis(seen, target, ndim)
+    return _entropy_axis(seen, target, ndim) or _weighted_axis(seen, target, ndim)
+
+
+def _entropy_axis(seen: Seen, node: Node, ndim: int) -> int | None:
+    """Return the axis over which a cross-entropy by hand, ``(targets * log(p)).sum(axis)``, sums; None for others."""
+    logs = False
+    while node.operation in ("add", "log", "multiply", "negative") and len(seen.out[node.id]) == 1:
+        logs = logs or node.operation == "log"
+        node = seen.graph.nodes[seen.out[node.id][0].target]
+    axis = node.keywords.get("axis")
+    return axis % ndim if logs and node.operation == "sum" and isinstance(axis, int) else None
 
 
 def _weighted_axis(seen: Seen, expanded: Node, ndim: int) -> int | None:

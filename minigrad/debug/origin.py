@@ -25,6 +25,7 @@ class BadOrigin:
         what: a description in words, with the operands.
         source: the line, if it is known.
         backward: whether its derivative made it.
+        before: the line of the operation that computed its first operand, if one did.
         made: the array that holds it.
     """
 
@@ -34,6 +35,7 @@ class BadOrigin:
     source: SourceLine | None
     backward: bool
     made: Any = None
+    before: SourceLine | None = None
 
 
 @np.errstate(all="ignore")
@@ -70,7 +72,9 @@ def _first_made(
         known = {name: value for name, value in operands.items() if value is not None}
         if bad(answer) and not any(bad(value) for value in known.values()):
             message = forward_message(entry, known, first_bad(answer)).replace("\n", " ")
-            return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer))
+            own = dict(zip(entries, lines))
+            before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)
+            return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer), before)
     return None
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .case import Seen, WatchedRun, is_array, line_of, norm, pairs, values_of
+from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
 from .finding import DebugFinding
 from .look import address, in_models
-from .source import ProgramSource, called, floor_divisions, generator_line, names_of_target, number
+from .source import ProgramSource, called, floor_divisions, generator_line, is_square, names_of_target, number
 
 RATES = ("learning_rate", "lr", "rate", "step_size", "eta")  # names of a learning rate
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -18,6 +18,7 @@ DIVERGED = 1e6  # the growth of a loss before an infinity that large updates exp
 LIKE = ("zeros_like", "empty_like", "full_like", "ones_like")  # functions whose result has the dtype of their argument
 FLOATING = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
 UNMOVED = 0.02  # the share of the loss by which it must change to have moved
+FEW = 0.05  # the share of rows of zeros from which float16 has overflowed
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
 
@@ -46,7 +47,7 @@ def rate_line(source: ProgramSource) -> int:
         if value is not None and (word == "schedule" or number(value) is not None):
             origin = source.origin(value.id) if isinstance(value, ast.Name) else None
             return origin or int(value.lineno)
-    for name in RATES:
+    for name in (*RATES, *map(str.upper, RATES)):
         made = [line for line, value in source.assignments(name) if number(value) is not None]
         if made:
             return made[0]
@@ -127,7 +128,11 @@ def _validation(case: WatchedRun) -> list[DebugFinding]:
             )
             path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
             line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
-            return [DebugFinding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
+            data = [
+                name.id for call in source.calls("Batches") for name in ast.walk(call) if isinstance(name, ast.Name)
+            ]
+            rows = next((at for name in data if (at := case.of_path(name)) and name in case.seen[0].look.values), 0)
+            return [DebugFinding("validation", step, what, remedy, [line, rows or case.backward_line]).at(source)]
     return []
 
 
@@ -261,7 +266,7 @@ def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[
 
 def _integers(case: WatchedRun) -> list[DebugFinding]:
     """Fractions that were cut off: in an integer array that weights multiply, or by // in the line that made the inputs."""
-    return _cut_by_dtype(case) or _cut_by_division(case) or _cut_by_buffer(case)
+    return _cut_by_dtype(case) or _cut_by_division(case) or _cut_by_buffer(case) or _half_overflowed(case)
 
 
 def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
@@ -281,19 +286,45 @@ def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
 
 
 def _cut_by_buffer(case: WatchedRun) -> list[DebugFinding]:
-    """Quotients that were written into an array like one of whole numbers, so that the inputs are whole numbers too."""
+    """Fractions that were written into an array like one of integers."""
     source = case.source()
-    given = [edge.value for seen in case.seen[:1] for edge in seen.graph.edges if seen.is_constant(edge)]
-    if source is None or not any(
-        is_array(v) and v.ndim > 1 and v.size > 20 and (v == np.floor(v)).all() for v in given
-    ):
+    if source is None or not case.seen:
         return []
-    for made in source.find(ast.Assign, lambda n: called(n.value) in LIKE and not n.value.keywords):
+    for made in source.find(ast.Assign, lambda n: called(n.value) in LIKE and not n.value.keywords and n.value.args):
+        given = source.values_of(getattr(made.value.args[0], "id", ""), case.seen[0].look.values)
+        if not any(isinstance(value, np.ndarray) and value.dtype.kind in "iu" for value in given):
+            continue
         for write in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript)):
-            divides = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) for n in ast.walk(write.value))
-            if divides and set(names_of_target(write.targets[0])) & set(names_of_target(made.targets[0])):
-                what = f"the inputs are whole numbers: line {write.lineno} writes quotients into an array of integers."
+            own = set(names_of_target(write.targets[0])) & set(names_of_target(made.targets[0]))
+            if own and any(
+                isinstance(n, ast.Div) or type(getattr(n, "value", 0)) is float for n in ast.walk(write.value)
+            ):
+                what = f"line {write.lineno} writes fractions into an array of integers, which cuts them off."
                 return [DebugFinding("integers", 0, what, FLOATING, [made.lineno, write.lineno]).at(source)]
+    return []
+
+
+def _half_overflowed(case: WatchedRun) -> list[DebugFinding]:
+    """Rows of zeros in the inputs of a program that squares numbers in float16: they were divided by an infinite length."""
+    source = case.source()
+    halves = source.find(ast.Attribute, lambda n: n.attr == "float16") if source is not None else []
+    squares = source.find(ast.BinOp, is_square) if source is not None and halves else []
+    for edge in case.seen[0].graph.edges if squares and case.seen else ():
+        value = edge.value
+        if (
+            case.seen[0].is_constant(edge)
+            and isinstance(value, np.ndarray)
+            and value.ndim == 2
+            and value.dtype.kind == "f"
+        ):
+            zero = float((value == 0).all(axis=1).mean())
+            if zero > FEW:
+                what = (
+                    f"{zero:.0%} of the rows of the inputs are 0: float16 ends at 65504, and squares of 256 are larger."
+                )
+                remedy = "compute lengths and squares in float32: x.astype(np.float32)."
+                lines = [squares[0].lineno, halves[0].lineno]
+                return [DebugFinding("nonfinite", 0, what, remedy, lines).at(source)]
     return []
 
 

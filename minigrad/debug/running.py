@@ -138,4 +138,5 @@ def _not_finite(case: WatchedRun) -> list[DebugFinding]:
     if not certain:
         remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
     source = case.source(origin.source)
-    return [DebugFinding("nonfinite", origin.step, origin.what, remedy, [line], certain).at(source)]
+    lines = [line, origin.before.line if origin.before is not None else 0]
+    return [DebugFinding("nonfinite", origin.step, origin.what, remedy, lines, certain).at(source)]

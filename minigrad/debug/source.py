@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 MOST_LINKS = 6  # assignments that are followed from a name to the value
@@ -58,6 +59,11 @@ class ProgramSource:
         Names on the right-hand side are followed: a parameter of a function to its default or to the call, and a function of
         the program to the line that returns.
         """
+        key = re.findall(r"\['(\w+)'\]", path)[-1:]  # of a dict that is written out
+        for made in self.find(ast.Dict, lambda d: bool(key)):
+            for name, value in zip(made.keys, made.values):
+                if isinstance(name, ast.Constant) and name.value == key[0]:
+                    return (isinstance(value, ast.Name) and self._follow(value.id, 0)) or int(value.lineno)
         words = [word for word in _words(path) if word != "self"]
         for name in reversed(words):  # the attribute itself, or else what holds it
             line = self._of_attribute(name) if f".{name}" in path else None
@@ -103,6 +109,15 @@ class ProgramSource:
                 return int(calls[0].lineno)
         return None
 
+    def values_of(self, name: str, values: Mapping[str, Any]) -> list[Any]:
+        """Return the values of a variable, or those that the calls give to a parameter of this name."""
+        found = [values.get(name)]
+        for function in self.find(ast.FunctionDef, lambda f: any(a.arg == name for a in f.args.args)):
+            place = [a.arg for a in function.args.args].index(name)
+            given = [call.args[place] for call in self.calls(function.name) if len(call.args) > place]
+            found += [values.get(getattr(argument, "id", "")) for argument in given]
+        return found
+
     def same_function(self, line: int, other: int) -> bool:
         """Return whether the innermost functions around two lines are one, or both lines are outside of functions."""
         functions = self.find(ast.FunctionDef, lambda f: True)
@@ -124,6 +139,13 @@ def generator_line(source: ProgramSource) -> int:
 def floor_divisions(node: Any) -> list[int]:
     """Return the lines of the divisions by ``//`` in a part of the program."""
     return [n.lineno for n in ast.walk(node) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv)]
+
+
+def is_square(node: ast.BinOp) -> bool:
+    """Return whether a part of the program is ``x * x`` or ``x ** 2``."""
+    if isinstance(node.op, ast.Mult):
+        return ast.dump(node.left) == ast.dump(node.right)
+    return isinstance(node.op, ast.Pow) and number(node.right) == 2
 
 
 def called(call: Any) -> str:

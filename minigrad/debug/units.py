@@ -19,7 +19,7 @@ FLAT = {"tanh": 0.04, "sigmoid": 0.01}  # the derivative below which an activati
 ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first looks
 ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
-EXPLODES, VANISHES = 1e4, 1e-5  # the ratio of the gradients at the two ends of a loop
+EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
 
 
@@ -119,6 +119,12 @@ def _why(case: WatchedRun, seen: Seen, node: Node) -> tuple[int, str]:
         if any(source is leaf for _, leaf, _ in seen.look.leaves) and rms(edge.value) * edge.shape[0] ** 0.5 > 2:
             remedy = f"the weights have size {rms(edge.value):.3g}: draw them with 1 / sqrt({edge.shape[0]})."
             return case.origin(seen, edge), remedy
+    for edge, source in product:
+        if any(source is leaf for _, leaf, _ in seen.look.leaves) and (
+            np.max(edge.value) <= 0 or np.min(edge.value) >= 0
+        ):
+            sign = "negative" if np.max(edge.value) <= 0 else "positive"
+            return case.origin(seen, edge), f"no weight has the other sign, all are {sign}: draw them around 0."
     return line_of(before), f"its argument has size {size:.3g}: scale the inputs or the weights."
 
 

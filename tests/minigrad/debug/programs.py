@@ -196,6 +196,11 @@ SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace
 SCHEDULED = TRANSFORM.replace("rate = 0.1\n", "def decay(step):\n    return 0.1 * (90 - step) / 90\n\n").replace(
     "    p = {k", "    rate = decay(step)\n    p = {k"
 )
+POSITIVE = (
+    NET.replace("rng.normal(size=(60, 3))", "rng.uniform(size=(60, 3))")
+    .replace("rng.normal(0, 0.5, (3, 8))", "rng.uniform(-1, 1, (3, 8))")
+    .replace("h = np.tanh(", "h = relu(")
+)
 HELD = NET.replace("for step", "held = [W1, b1, W2]\nfor step").replace("for p in (W1, b1, W2)", "for p in held")
 HELD = HELD.replace("        p.zero_grad()\n", "    for p in held:\n        p.zero_grad()\n")
 TALL = NET.replace("p.data -= 0.1 *", "p.data -= rate *").replace("for step", "rate = 1e-4\nfor step")
@@ -286,6 +291,48 @@ for step in range(12):
     loss.backward()
     slow.step()
     fast.step()
+"""
+WRITTEN = """\
+import numpy as np
+import minigrad as mg
+
+rng = np.random.default_rng(21)
+x = rng.normal(size=(40, 3))
+t = np.eye(3)[x.argmax(axis=1)]
+
+def start():
+    return {
+        "w1": rng.normal(0, 0.5, (3, 8)),
+        "w2": SECOND,
+    }
+
+def network(p, x):
+    e = np.exp(np.tanh(x @ p["w1"]) @ p["w2"])
+    return e / e.sum(axis=1, keepdims=True)
+
+def cost(p):
+    return -np.mean(np.sum(t * np.log(network(p, x) + 1e-9), axis=1))
+
+p = start()
+for step in range(30):
+    value, g = mg.value_and_grad(cost)(p)
+    p = {k: p[k] - 0.2 * g[k] for k in p}
+""".replace("SECOND", "np.tile(rng.normal(0, 0.5, 3), (8, 1))")
+HALF = """\
+import numpy as np
+from minigrad import Tensor
+
+rng = np.random.default_rng(22)
+counts = (rng.normal(size=(60, 4)) * 300).astype(np.float32)
+length = np.sqrt(np.sum(counts * counts, axis=1, keepdims=True))
+x = (counts / length).astype(np.float64)
+y = x @ [1.0, -1.0, 0.5, 2.0]
+w = Tensor(np.zeros(4), requires_grad=True)
+for step in range(20):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    w.data -= 0.5 * w.grad
+    w.zero_grad()
 """
 FITTED = """\
 import numpy as np
@@ -384,6 +431,19 @@ MISTAKES = [
         "x = np.zeros_like(grey)\nx[:] = grey / 256\nx = x.astype(np.float32)",
         "zeros_like",
     ),
+    (
+        "nonfinite",
+        NET,
+        "    h = np.tanh(x @ W1 + b1)",
+        "    z = x @ W1 + b1\n    h = np.log(z)",
+        "z = x @ W1",
+    ),
+    ("learning rate", TRANSFORM.replace("rate", "RATE"), "RATE = 0.1", "RATE = 0.9", "RATE ="),
+    ("mean first", NET, "((h @ W2 - y) ** 2).mean()", "(((h @ W2).mean(axis=0) - y) ** 2).mean()", ".mean(axis=0)"),
+    ("dead", POSITIVE, "rng.uniform(-1, 1, (3, 8))", "rng.uniform(-0.9, -0.1, (3, 8))", "W1 = Tensor"),
+    ("equal weights", WRITTEN, "rng.normal(0, 0.5, (3, 8))", "np.full((3, 8), 0.5)", '"w1": np.full'),
+    ("softmax axis", WRITTEN, "e / e.sum(axis=1, keepdims=True)", "e / e.sum(axis=0)", "return e /"),
+    ("nonfinite", HALF, "astype(np.float32)", "astype(np.float16)", "length = "),
     ("given twice", HELD, "held = [W1, b1, W2]", "held = [W1, b1, W2, W1]", "held ="),
     ("tied copy", MIRROR, "rng.normal(0, 0.3, (2, 5))", "E.T.copy()", "E.T.copy()"),
     (

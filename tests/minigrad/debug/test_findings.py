@@ -25,6 +25,9 @@ HEALTHY = [
     "FITTED",
     "PARTS",
     "SCHEDULED",
+    "POSITIVE",
+    "WRITTEN",
+    "HALF",
 ]
 
 
