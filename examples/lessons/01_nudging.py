@@ -39,8 +39,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 # program step by step and asks you to guess. Wrong guesses are welcome. A question may need what you will learn
 # below; then come back.
 #
-# *Next stop* goes to where the page has something to say. The other controls can wait; each is explained when you
-# need it.
+# *Next stop* goes to where the page has something to say, and *Next step* (→) goes a single step. The other controls
+# can wait; each is explained when you need it, and so are the words that you do not know yet.
 
 # %%
 x = mg.Tensor(0.5, requires_grad=True, name="x")
@@ -148,10 +148,10 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 #     cd my_course
 #     minigrad learn check 1.1
 #
-# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a list
-# of many numbers, one number at a time. The list of all these slopes is called the **gradient**. `minigrad learn hint`
-# helps, and after many wrong answers there is a page that goes through your own program; its address stands below the
-# message.
+# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for an
+# array of many numbers, of any shape, one number at a time. The array of all these slopes is called the **gradient**.
+# `minigrad learn hint` helps: its first hint says how to go through every place of an array. For most wrong answers
+# there is also a page that goes through your own program; its address stands below the message.
 #
 # ## The chain rule
 #
