@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import Tensor
 from minigrad.internal import Entry, node_of, user_place, wengert_list
 
-_told: set[tuple[str, int]] = set()  # the lines that a warning has named
+_told: set[tuple[str, int]] = set()  # the lines that were looked at; a look at a long tape takes time
 
 
 def warn_if_promoted(x: Tensor, layer: str) -> None:
@@ -17,10 +17,10 @@ def warn_if_promoted(x: Tensor, layer: str) -> None:
     place, node = user_place(), node_of(x)
     if node is None or place is None or (where := (place.source.file, place.source.line)) in _told:
         return
+    _told.add(where)
     operation = _promoting(wengert_list([node]))
     if operation is None:
         return
-    _told.add(where)
     message = (
         f"{layer} computes in float32 and got a float64 result: before it, '{operation.primitive.name}' has combined "
         "float32 values with a float64 array or a number of NumPy, so what follows takes twice the memory and time. Write "

@@ -50,6 +50,11 @@ class Affine(Module):
         self.weight = Parameter(init.xavier_uniform((in_features, out_features), rng=rng, dtype=dtype))
         self.bias = Parameter(np.zeros(out_features, dtype)) if bias else None
 
+    @property
+    def matrix(self) -> Tensor:
+        """The matrix that x is multiplied by: ``weight``, or in a :class:`LoRA` its sum with the correction."""
+        return self.weight
+
     def forward(self, x: "TensorLike") -> Tensor:
         if not fits(x, self.weight):
             x = with_columns(x, self.weight, "Affine")

@@ -18,6 +18,7 @@ from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
 from .embedding import TiedOutput
+from .lora import LoRA
 from .module import DETACH, Buffer, Module, Parameter, check_names, children
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
@@ -43,7 +44,8 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
 
     Raises:
         ArgumentError: PyTorch has no counterpart, because an attention layer has rotary positions, a scale of its own, or
-            heads or outputs whose total width is not d_model, or because a LayerNorm has ``eps_outside=True``.
+            heads or outputs whose total width is not d_model, because a LayerNorm has ``eps_outside=True``, or because there
+            is a LoRA.
 
     Example:
         >>> import numpy as np
@@ -52,7 +54,7 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
         >>> {name: array.shape for name, array in state.items()}  # Linear has the transpose
         {'weight': (2, 3), 'bias': (2,)}
     """
-    entries = [entry for entry in _entries(module) if not (gradients and isinstance(entry.stacked[0], Buffer))]
+    entries = [entry for entry in _all_entries(module) if not (gradients and isinstance(entry.stacked[0], Buffer))]
     return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in entries}
 
 
@@ -73,7 +75,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         >>> layer.weight.shape, layer([1.0, 2.0, 3.0]).tolist()
         ((3, 2), [6.0, 6.0])
     """
-    entries = {entry.name: entry for entry in _entries(module)}
+    entries = {entry.name: entry for entry in _all_entries(module)}
     state = {name: value for name, value in state.items() if name in entries or name.rpartition(".")[2] != COUNTER}
     check_names(f"PyTorch's state dict does not fit {type(module).__name__}", entries, state)
     paths = {id(tensor): path for path, tensor in module._state_by_path().items()}
@@ -119,6 +121,12 @@ def _unstacked(array: Array, entry: _StateEntry) -> list[Array]:
         raise ShapeError(f"PyTorch's '{entry.name}' has shape {array.shape}, and the parameters here need {needed}")
     parts = [array] if len(shapes) == 1 else np.split(array, np.cumsum([shape[0] for shape in shapes])[:-1])
     return [np.array(part.T if entry.transposed else part, order="C") for part in parts]
+
+
+def _all_entries(module: Module) -> Iterator[_StateEntry]:
+    if any(isinstance(part, LoRA) for part in module.modules()):
+        raise ArgumentError("PyTorch has no LoRA: nn.merge_lora(model) makes plain maps first")
+    yield from _entries(module)
 
 
 def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:

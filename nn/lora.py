@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class LoRA(Affine):
         for parameter in affine.parameters():
             parameter.requires_grad = False
 
+    @property
+    def matrix(self) -> Tensor:
+        found: Tensor = self.weight + self.down @ (self.up * self.scale)
+        return found
+
     def forward(self, x: TensorLike) -> Tensor:
         x = with_columns(x, self.weight, "LoRA")
         return super().forward(x) + (x @ self.down) @ (self.up * self.scale)
@@ -58,7 +64,7 @@ class LoRA(Affine):
         """Return the plain map with the weight ``weight + scale * down @ up``, which gives the same results up to rounding."""
         plain: Affine = object.__new__(Affine)
         with no_grad():
-            plain.weight = Parameter((self.weight + self.down @ (self.up * self.scale)).data)
+            plain.weight = Parameter(self.matrix.data)
         plain.bias = None if self.bias is None else Parameter(self.bias.data)
         return plain
 
@@ -83,7 +89,8 @@ def add_lora(
         where: which maps to replace, by their path. In the paper these are the queries and the values.
 
     Raises:
-        ArgumentError: no map has a path that ``where`` accepts, or ``rank`` is not a positive integer. The model is unchanged.
+        ArgumentError: no map has a path that ``where`` accepts, one stands in a tuple, where it cannot be replaced, or ``rank``
+            is not a positive integer. The model is unchanged.
 
     Example:
         >>> import numpy as np
@@ -101,13 +108,20 @@ def add_lora(
     found = [module for path, module in model.named_modules() if path and type(module) is Affine and where(path)]
     if not found:
         raise ArgumentError(f"add_lora found no nn.Affine in {type(model).__name__} that where= accepts")
+    places = _places(model, {id(layer) for layer in found})
+    vars(model).setdefault("_learned", [path for path, p in model.named_parameters() if p.requires_grad])
     for parameter in model.parameters():
         parameter.requires_grad = False
-    _replace(model, {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}, set())
+    new = {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}
+    for put, layer in places:
+        put(new[id(layer)])
 
 
 def merge_lora(model: Module) -> None:
-    """Replace each :class:`LoRA` inside a model by its :meth:`LoRA.merged`, and let all parameters learn again.
+    """Replace each :class:`LoRA` inside a model by its :meth:`LoRA.merged`. The parameters learn that did before add_lora.
+
+    Raises:
+        ArgumentError: there is no :class:`LoRA` inside the model.
 
     Example:
         >>> import numpy as np
@@ -119,18 +133,30 @@ def merge_lora(model: Module) -> None:
         >>> list(model.state_dict())
         ['layers.0.weight', 'layers.0.bias', 'layers.2.weight', 'layers.2.bias']
     """
-    _replace(model, {id(layer): layer.merged() for layer in model.modules() if isinstance(layer, LoRA)}, set())
-    for parameter in model.parameters():
-        parameter.requires_grad = True
+    places = _places(model, {id(layer) for layer in model.modules() if layer is not model and isinstance(layer, LoRA)})
+    if not places:
+        raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")
+    plain = {id(layer): layer.merged() for _, layer in places}
+    for put, layer in places:
+        put(plain[id(layer)])
+    learned = vars(model).pop("_learned", None)
+    for path, parameter in model.named_parameters():
+        parameter.requires_grad = learned is None or path in learned
 
 
-def _replace(holder: Any, new: Mapping[int, Affine], seen: set[int]) -> None:
-    """Replace maps in the attributes, lists and dicts of a module. ``new`` has the new map by the ``id`` of the old one."""
-    seen.add(id(holder))
-    for name, child in list(children(holder)):
-        if id(child) in new:
-            setattr(holder, name, new[id(child)]) if isinstance(holder, Module) else holder.__setitem__(
-                name, new[id(child)]
-            )
-        elif id(child) not in seen:
-            _replace(child, new, seen)
+def _places(model: Module, wanted: Collection[int]) -> list[tuple[Callable[[Affine], None], Any]]:
+    """Return each place of a model that holds a wanted map, given by its ``id``: a function that replaces it, and the map."""
+    waiting: list[Any] = [model]
+    found: list[tuple[Callable[[Affine], None], Any]] = []
+    for holder in waiting:
+        for name, child in list(children(holder)):
+            if id(child) in wanted:
+                if isinstance(holder, tuple):
+                    raise ArgumentError(f"the {type(child).__name__} {child!r} stands in a tuple: keep it in a list")
+                put = (
+                    partial(setattr, holder, name) if isinstance(holder, Module) else partial(holder.__setitem__, name)
+                )
+                found.append((put, child))
+            elif isinstance(child, (Module, dict, list, tuple)) and not any(child is other for other in waiting):
+                waiting.append(child)
+    return found

@@ -230,7 +230,7 @@ class OverTokens(Module):
 
     def _run(self, cell: Any, x: Tensor, starts: Sequence[Any], is_token: Array | None, reverse: bool) -> Any:
         """Return the states of one cell after each token, (batch, length, parts * hidden_dim)."""
-        w, b = cell.state.weight, cell.state.bias
+        w, b = cell.state.matrix, cell.state.bias
         return self._states_of(cell.input(x), *starts, w, b, is_token=is_token, reverse=reverse)
 
     def _starts(self, x: Tensor, initial: Sequence[TensorLike] | None) -> list[Tensor]:

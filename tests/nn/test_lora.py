@@ -94,6 +94,41 @@ def test_a_map_in_two_places_stays_one_map_and_lists_and_dicts_are_searched() ->
     assert first.astype(np.float64)(np.ones((1, 3))).dtype == np.float64
 
 
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+def test_a_recurrent_layer_learns_its_corrections(kind: Any) -> None:
+    model, x = nn.Sequential(kind(3, 4, rng=rng(), dtype=np.float64)), rng(1).normal(size=(2, 5, 3))
+    nn.add_lora(model, 2, rng=rng(2))
+    layer: Any = model.layers[0]
+    cell = layer.cell
+    assert type(cell.input) is type(cell.state) is nn.LoRA
+    cell.input.up.data, cell.state.up.data = (
+        rng(3).normal(size=cell.input.up.shape),
+        rng(4).normal(size=cell.state.up.shape),
+    )
+    states = model(x)[0]
+    states.sum().backward()
+    assert all(t.grad is not None and t.grad.data.any() for t in (cell.state.down, cell.state.up, cell.input.down))
+    nn.merge_lora(model)
+    np.testing.assert_allclose(model(x)[0].numpy(), states.numpy(), rtol=1e-12)
+
+
+def test_what_was_frozen_before_stays_frozen() -> None:
+    model = gpt()
+    model.embedding.weight.requires_grad = False
+    before = [path for path, p in model.named_parameters() if p.requires_grad]
+    nn.add_lora(model, 2, rng=rng())
+    nn.merge_lora(model)
+    assert [path for path, p in model.named_parameters() if p.requires_grad] == before
+
+
+def test_pytorch_does_not_get_half_of_a_model() -> None:
+    model = gpt()
+    nn.add_lora(model, 2, rng=rng())
+    for convert in (nn.to_torch_state, lambda m: nn.from_torch_state(m, {})):
+        with pytest.raises(ArgumentError, match=r"PyTorch has no LoRA: nn\.merge_lora\(model\) makes plain maps first"):
+            convert(model)
+
+
 def test_bad_input_is_refused_and_changes_nothing() -> None:
     with pytest.raises(ArgumentError, match=r"LoRA adapts an nn\.Affine, got GPT: use nn\.add_lora"):
         nn.LoRA(gpt(), 2, rng=rng())  # type: ignore[arg-type]
@@ -103,5 +138,13 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     with pytest.raises(ArgumentError, match=r"add_lora found no nn\.Affine in GPT that where= accepts"):
         nn.add_lora(model, 2, rng=rng(), where=lambda path: False)
     assert all(p.requires_grad for p in model.parameters())
+    for bare in (layer(), gpt()):
+        with pytest.raises(ArgumentError, match=r"merge_lora found no LoRA inside .*: a single LoRA has merged\(\)"):
+            nn.merge_lora(bare)
+    held = nn.Sequential(np.tanh)
+    vars(held)["pair"] = (nn.Affine(2, 2, rng=rng()), np.tanh)
+    with pytest.raises(ArgumentError, match=r"the Affine Affine\(2, 2\).* stands in a tuple: keep it in a list"):
+        nn.add_lora(held, 1, rng=rng())
+    assert all(p.requires_grad for p in held.parameters())
     with pytest.raises(ShapeError, match=r"LoRA\(6, 5\) needs x of shape"):
         layer()(np.ones((2, 4)))

@@ -71,6 +71,20 @@ def test_nothing_is_said_about_what_is_meant(run: Any) -> None:
     assert told(run) == []
 
 
+def test_a_loop_walks_its_tape_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    walks: list[Any] = []
+
+    def walked(nodes: Any) -> list[Any]:
+        walks.append(nodes)
+        return []
+
+    monkeypatch.setattr(_promotion, "wengert_list", walked)
+    h: Any = Tensor(X.astype(np.float64), requires_grad=True)
+    for _ in range(5):
+        h = h + LAYER(h).astype(np.float64)  # float64 that was asked for
+    assert len(walks) == 1
+
+
 def test_the_results_and_gradients_are_those_without_the_warning() -> None:
     layer = nn.Affine(4, 4, rng=rng())
     told(lambda: LAYER(layer(X) / np.sqrt(16)).sum().backward())
