@@ -5,7 +5,7 @@
 # times: a weight works on every word of a sentence. Two questions come up. What is the slope then? And in which order
 # must the backward pass visit the steps, so that it comes out right?
 #
-# You need: lesson 1. Time: 15 minutes.
+# You need: lesson 1, and dictionaries. Time: 15 minutes.
 
 # %%
 from pathlib import Path
@@ -151,9 +151,12 @@ print(walk("y", 1, gradient), "steps:", gradient)
 lengths = range(1, 17)
 ways = []
 for length in lengths:  # v1 = v0 + v0, v2 = v1 + v1, ...: each value is used twice
-    parents = {"v0": []} | {f"v{i}": [f"v{i - 1}", f"v{i - 1}"] for i in range(1, length + 1)}
+    parents = {"v0": []}
+    for i in range(1, length + 1):
+        parents[f"v{i}"] = [f"v{i - 1}", f"v{i - 1}"]
     slopes = {(name, parent): 1 for name in parents for parent in parents[name]}
-    ways.append(walk(f"v{length}", 1, dict.fromkeys(parents, 0)))
+    gradient = dict.fromkeys(parents, 0)  # a dictionary with a 0 for each
+    ways.append(walk(f"v{length}", 1, gradient))
 in_order = [length + 1 for length in lengths]
 print(f"{lengths[-1]} doublings: {ways[-1]} steps along every way, {in_order[-1]} turns in order")
 
@@ -210,7 +213,7 @@ x = mg.Tensor(3.0, requires_grad=True)
 print("x * x at 3:", x.grad)
 
 w = nn.Parameter(np.array(2.0))
-optimizer = nn.SGD([w], lr=0.1)
+optimizer = nn.SGD([w], lr=0.1)  # lr: how far a step would go; here none is made
 for clear in (False, True):
     seen = []
     for _ in range(3):
@@ -225,7 +228,8 @@ for clear in (False, True):
 # The slope of `5 * w` is 5, always. Without clearing you see 5, 10, 15.
 #
 # **"I have two losses, and the second `backward()` fails."** They share a step. The first `backward()` threw the
-# notes of that step away. Add the losses and call `backward()` once (the slope of a sum is the sum of the slopes), or
+# notes of that step away. (The message calls them *kept values*; a first call that fails throws them away too.) Add
+# the losses and call `backward()` once (the slope of a sum is the sum of the slopes), or
 # keep the notes:
 
 # %%
@@ -256,7 +260,7 @@ print("notes kept:       ", w.grad)
 #
 # ## Once more: a weight used at two times
 #
-# A network with memory uses the same weight again and again:
+# A neuron with memory reads its own last output, with the same weight:
 #
 #     p = w * x
 #     h = tanh(p)
