@@ -131,7 +131,8 @@ print("y, a, b, x:", backward(["y", "a", "b", "x"]))
 #
 # ## Implement: task 2.2
 #
-# Sometimes there are no numbers, only parents. Task **2.2**: write `order(parents, end)`, a topological order.
+# Sometimes there are no numbers, only parents. Task **2.2**: write `order(parents, end)`, a topological order. Start at
+# the end, and let each value wait until all of its parents are in the list.
 #
 # ## Why not simply follow every way?
 #

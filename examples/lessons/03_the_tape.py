@@ -135,7 +135,8 @@ figure.savefig(OUT / "03_tape.png", dpi=120)
 #
 # - Task **3.1**: `Value` remembers its number, its parents and their slopes; `+` and `*`.
 # - Task **3.2**: more operations: `-`, `/`, `tanh`, `exp`.
-# - Task **3.3**: `backward()`, with the order of task 2.2. Each `Value` has a `grad`.
+# - Task **3.3**: `backward()`. Each `Value` has a `grad`. The order is topological: that of task 2.2, or by numbers that
+#   the values get when they are made. (A function that calls itself for each value stops after a thousand values.)
 # - Task **3.4**: plain numbers (`2 * w`), a second `backward()`, and training.
 #
 # Together these are about forty lines. Do them now, or read on and come back: what follows uses minigrad's own
@@ -191,7 +192,7 @@ figure.savefig(OUT / "03_training.png", dpi=120)
 # ## Read `tiny.py`
 #
 # Open `minigrad/tiny.py` (`tiny.__file__` says where it is). It is the tape for arrays of numbers, in little more than
-# a hundred lines. You know everything in it under other names:
+# a hundred lines. You know its ideas under other names (what is new to you in its Python can wait):
 #
 # | here | in your `Value` | in `tiny.py` |
 # |---|---|---|
@@ -241,7 +242,7 @@ print("twice:", kept)
 # one: `w.data = ...`, as above.
 #
 # **"May I change an array between the run and `backward()`?"** The notes would no longer fit the run. minigrad
-# notices:
+# notices (`y` in its message is what `multiply` calls its second factor):
 
 # %%
 w = mg.Tensor(2.0, requires_grad=True)
@@ -271,8 +272,8 @@ except mg.MinigradError as error:
 #     t = e * e
 #     loss = s + t
 #
-# Write its tape on paper, six lines and the line of `w`, with parents and slopes. Then open
-# `out/lessons/03_close.html` and see whether your tape says the same.
+# Write its tape on paper, six lines and the line of `w`, with parents and slopes. A plain number such as 2 needs no line,
+# because its gradient is not asked for. Then open `out/lessons/03_close.html` and see whether your tape says the same.
 
 # %%
 w = mg.Tensor(0.5, requires_grad=True, name="w")

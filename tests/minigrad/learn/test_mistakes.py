@@ -99,6 +99,7 @@ MISTAKES = [
     # what is returned
     ("1.1", "return", "pass;", "none"),
     ("1.3", "(a - y) ** 2, dz * x, dz", "dz * x, dz", "count"),
+    ("3.2", "(1 - t**2,)", "(1 - t**2)", "comma"),
     ("3.1", "(self, other), (other.data, self.data)", "(other, self), (other.data, self.data)", "other"),
     ("2.2", "visit(end)", "[visit(name) for name in parents]", "judged"),
     ("6.2", "def softmax_backward", "def softmax_back", "missing"),
