@@ -175,16 +175,17 @@ print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [No
 #     c = x - mean(x)          s = sqrt(v + eps)
 #     v = mean(c ** 2)         n = c / s
 #
-# There are many ways back; on the last page you will add them up. It is shorter to ask what changes *nothing*:
+# It is shortest to ask what changes *nothing*:
 #
 # - All numbers of `x` move by the same amount. The mean takes that away again.
 # - All move away from the mean, each by as much as its `n` says. The division by `s` takes that away again (but for
 #   `eps`).
 #
 # The slope along such a movement is 0, and it is the sum of gradient times movement (lesson 4). So the gradient of `x`
-# must add up to 0, and times `n` as well. Therefore two parts of the gradient `g` that arrives at `n` are taken away:
-# its mean, and its part along `n`, which is `n * mean(g * n)`. What is left is divided by `s`, since `n` moves 1 / s
-# times as fast as `x`.
+# must add up to 0, and times `n` as well. Every other movement `d` changes neither the mean nor `s`, so it moves `n` by
+# `d / s`, and the slope along it is that of `g / s`. Only one gradient fits this: `g` without its mean and
+# its part along `n`, divided by `s`. That part is `n * mean(g * n)`: since `mean(n * n)` is 1, what is left, times
+# `n`, adds up to 0.
 
 # %%
 row, g = np.array([1.0, 2.0, 4.0, 5.0, 9.0, 3.0]), np.array([3.0, 1.0, 0.0, 2.0, 4.0, -1.0])

@@ -379,4 +379,5 @@ mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson="cou
 # the last character for ever. A loss that is too good is a fault until the contrary is proved: let the model write,
 # or look at one input beside its label.
 #
-# This was the last lesson: from nudging a number to a network that writes, with every gradient in between.
+# This was the last lesson: from nudging a number to a network that writes, with every gradient in between. One thing
+# is left: `python examples/own_gpt.py --answers FOLDER` makes a GPT of your own answers, trains it and opens it.

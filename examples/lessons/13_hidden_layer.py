@@ -61,8 +61,9 @@ mg.explain(loss, OUT / "13_open.html", {"w": w, "v": v}, language=LANGUAGE, less
 #
 # Here are two classes of points that lie like two moons, each with one horn inside of the other. A single **neuron**,
 # tanh(w · x + b), is above 0 on one side of a straight line and below 0 on the other. Let us train one with the tape
-# that *you* wrote. The next cell takes `3_4_tape_train.py` from the folder in which you run it. If your answer to task 3.4
-# is missing or not right yet, it takes the course's solution. Your `Value` has no `tanh`; three lines add it.
+# that *you* wrote. The next cell takes `3_4_tape_train.py` from the folder in which you run the lesson: run it in your
+# folder of answers. If your answer to task 3.4 is missing or not right yet, it takes the course's solution, and says so.
+# Three lines add a `tanh`, in case your `Value` has none. (How `moons` draws its points does not matter here.)
 
 
 # %%
@@ -74,7 +75,9 @@ def moons(count, noise, rng):
 
 
 tape = {}
-exec(right_answer(find("3.4"), Path()).read_text(encoding="utf-8"), tape)
+answer = right_answer(find("3.4"), Path())
+exec(answer.read_text(encoding="utf-8"), tape)
+whose = "the course's tape" if answer == find("3.4").solution else "your tape"
 Value = tape["Value"]
 
 
@@ -90,13 +93,15 @@ for _ in range(60):
     w0.grad = w1.grad = b.grad = 0.0
     loss = Value(0.0)
     for (left, up), which in zip(points.tolist(), label.tolist()):
-        error = tanh(w0 * left + w1 * up + b) + (1.0 if which else -1.0)  # it should be 1 for moon 0, -1 for moon 1
+        error = tanh(w0 * left + w1 * up + b) + (
+            1.0 if which else -1.0
+        )  # less what is wanted: 1 for moon 0, -1 for moon 1
         loss = loss + error * error
     loss.backward()
     for each in (w0, w1, b):
         each.data -= 0.01 * each.grad
 guess = (points @ [w0.data, w1.data] + b.data < 0).astype(int)
-print(f"one neuron on your tape: {(guess == label).sum()} of {len(label)} points on the right side of its line")
+print(f"one neuron on {whose}: {(guess == label).sum()} of {len(label)} points on the right side of its line")
 
 # %% [markdown] name="collapse"
 # A line cannot do it: some points of each moon lie on the wrong side, wherever it runs.
@@ -104,8 +109,8 @@ print(f"one neuron on your tape: {(guess == label).sum()} of {len(label)} points
 # ## Why two layers need a bend
 #
 # Then take more neurons, a whole **hidden layer**, and a second layer that adds their answers up. *Hidden* says only
-# that its numbers are neither given nor wanted. But two layers without a bend are one layer in disguise: in lesson 4 the
-# product of two matrices was a matrix.
+# that its numbers are neither given nor wanted. But two layers without a bend are one layer in disguise: the product
+# of two matrices is a matrix (lesson 6).
 
 # %%
 W1, W2 = rng.normal(size=(2, 16)), rng.normal(size=(16, 2))
@@ -161,7 +166,7 @@ figure.savefig(OUT / "13_boundary.png", dpi=120)
 print(f"after 300 steps: loss {loss:.3f}, {right(net, points, label)} of 60 right")
 
 # %% [markdown] name="implement"
-# In the picture the boundary is first any line, then bends, and at last goes around both horns.
+# In the picture the boundary first lies anywhere, then nearly straight, and at last it goes around both horns.
 #
 # ## Implement: tasks 13.1 and 13.2
 #
@@ -210,8 +215,8 @@ figure.savefig(OUT / "13_held_out.png", dpi=120)
 # ## Break
 #
 # A friend has few points too. She makes more of them: each is copied three times, and each copy is moved by a tiny bit.
-# Then she shuffles all of them, keeps a quarter apart, and trains. Her held-out loss falls and falls, and never rises. On
-# new points the network is no better than ours. Find the fault **before** you read on.
+# Then she shuffles all of them, keeps a quarter apart, and trains. Her held-out loss ends near 0. But on new points her
+# loss is far above 0.693, too. Find the fault **before** you read on.
 
 # %%
 rng = np.random.default_rng(2)

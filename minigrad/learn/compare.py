@@ -49,16 +49,10 @@ def _compare_parts(got: Any, want: Any, case: Case, name: str) -> Finding | None
         parts = [(key, f"{name}[{key!r}]") for key in want]
     else:
         names = case.names if case.names and not name else tuple(f"{name}[{i}]" for i in range(len(want)))
-        if not isinstance(got, tuple | list) or len(got) != len(want):
-            many = (
-                f"{len(got)}"
-                if isinstance(got, tuple | list)
-                else _kind(got)
-                if len(want) == 1
-                else f"1 ({_kind(got)})"
-            )
-            kind = "count" if len(want) > 1 or isinstance(got, tuple | list) else "comma"
-            return Finding(kind, {"got": many, "want": len(want), "names": names})
+        alone, one = not isinstance(got, tuple | list), len(want) == 1
+        if alone or len(got) != len(want):
+            many = f"{len(got)}" if not alone else _kind(got) if one else f"1 ({_kind(got)})"
+            return Finding("comma" if alone and one else "count", {"got": many, "want": len(want), "names": names})
         parts = list(enumerate(names))
     for place, part in parts:
         if found := _compare(got[place], want[place], case, part):

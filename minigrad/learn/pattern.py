@@ -75,7 +75,7 @@ def _where(wrong: Any, inputs: dict[str, Any], words: dict[str, str]) -> str | N
 def _how_far(have: Any, want: Any) -> tuple[str, str] | None:
     with np.errstate(all="ignore"):
         ratio = have / want
-    if not np.isfinite(ratio).all():
+    if not np.isfinite(ratio).all() or np.asarray(want).dtype.kind in "iu":  # a count or a place has no factor
         return None
     if np.ptp(ratio) <= 1e-7 * max(1.0, float(np.max(np.abs(ratio)))):
         value = float(np.mean(ratio))

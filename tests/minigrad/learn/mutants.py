@@ -39,7 +39,7 @@ COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.LtE: (ast.Lt, ast.Gt),
     ast.Gt: (ast.GtE, ast.Lt),
     ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
+    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
     ast.NotEq: (ast.Eq,),
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
