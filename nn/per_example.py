@@ -25,7 +25,7 @@ from .positional import LearnedPositions
 def per_example_grads(
     model: Module, loss: Callable[[Any, Any], Tensor], batch: Any, *, check: bool = True
 ) -> dict[str, Array]:
-    """Return the gradient of each example's loss: a dict from path to array, (batch, *shape of the parameter).
+    """Return the gradient of each example's loss: a dict from path to array, ``(batch, *shape)``.
 
     ``loss(model, batch)`` returns one loss per example, as ``reduction="none"`` gives them, and the first axis of every array
     in ``batch`` is the examples. Row i is the gradient of ``loss(model, example i alone)[0]``. Frozen parameters are left out.
