@@ -130,7 +130,7 @@ figure.savefig(OUT / "08_newton.png", dpi=120)
 #
 # ## Implement: task 8.1
 #
-# Task **8.1**: write Newton's method so that it always goes down. `minigrad learn check 8.1`.
+# Task **8.1**: write Newton's method so that each step points downhill. `minigrad learn check 8.1`.
 #
 # ## Many numbers: a table of bends
 #

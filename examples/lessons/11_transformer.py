@@ -169,7 +169,8 @@ print("through the part:", f"{np.linalg.norm(through.data):.2f}", " past it:", f
 print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.allclose(both, g + through, atol=1e-5))
 
 # %% [markdown] name="ways"
-# The part alone could make the gradient small, or turn it. With the way past, the first layer gets what the last layer
+# The printed numbers are lengths, and lengths of arrows with different directions do not add up; the arrows do. The
+# part alone could make the gradient small, or turn it. With the way past, the first layer gets what the last layer
 # got, *plus* something. That is why networks of a hundred layers can be trained.
 #
 # ## Implement: task 11.1

@@ -4,7 +4,7 @@ To find the lowest point of f, look for a place where its slope f' is 0. The sec
 changes, and so how far away that place is, if the slope went on changing so. A step goes there.
 
 After a few such steps all digits are right. But where f'' is negative, f bends downward, and the step would go to a *top*.
-Use the absolute value of f'' instead: then each step goes down.
+Use the absolute value of f'' instead: then each step points downhill (how far it goes is another matter).
 
 Write newton(slope, bend, x, steps): slope is f' and bend is f'', both functions of a number. It returns a list with x at the
 beginning and after each step, so steps + 1 numbers.
