@@ -94,10 +94,19 @@ def _check_output_padding(more: tuple[int, ...], form: Form) -> None:
         )
 
 
-def _checked(name: str, axes: int, weight: TensorLike, bias: TensorLike | None) -> tuple[Any, Any]:
+def _checked(
+    name: str, axes: int, weight: TensorLike, bias: TensorLike | None, groups: int, transposed: bool = False
+) -> tuple[Any, Any]:
+    """Return weight and bias as arrays or Tensors; raise an error that begins with ``name`` if they do not fit."""
+    check_positive(groups=groups)
     w, b = as_given(weight), None if bias is None else as_given(bias)
     if w.ndim != axes + 2:
         raise ShapeError(f"{name} needs a weight with {axes + 2} axes, got {w.shape}")
+    if w.shape[0] % groups:
+        raise ArgumentError(f"{name}: groups={groups} must divide the first axis of the weight {w.shape}")
+    filters = w.shape[1] * groups if transposed else w.shape[0]
+    if b is not None and b.shape != (filters,):
+        raise ShapeError(f"{name} needs a bias of shape ({filters},), got {b.shape}")
     return w, b
 
 
@@ -112,7 +121,7 @@ def conv1d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of sequences (batch, channels, length) with the weight and bias of a :class:`nn.Conv1d`."""
-    w, b = _checked("conv1d", 1, weight, bias)
+    w, b = _checked("conv1d", 1, weight, bias, groups)
     return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv1d")
 
 
@@ -127,7 +136,7 @@ def conv2d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of images (batch, channels, height, width) with the weight and bias of a :class:`nn.Conv2d`."""
-    w, b = _checked("conv2d", 2, weight, bias)
+    w, b = _checked("conv2d", 2, weight, bias, groups)
     return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv2d")
 
 
@@ -143,7 +152,7 @@ def conv_transpose2d(
     groups: int = 1,
 ) -> Tensor:
     """Return the transposed convolution of images with the weight and bias of a :class:`nn.ConvTranspose2d`."""
-    w, b = _checked("conv_transpose2d", 2, weight, bias)
+    w, b = _checked("conv_transpose2d", 2, weight, bias, groups, transposed=True)
     form = _form(w.shape[2:], stride, padding, dilation, groups, transposed=True)
     return _transposed(x, w, b, form, per_axis(2, 0, output_padding=output_padding), "conv_transpose2d")
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ShapeError, Tensor, affine
-from minigrad.internal import Array, TensorLike, array_of
+from minigrad.internal import Array, TensorLike
 
 from . import init
-from ._checks import as_given, as_ids, as_input, beside, check_positive, with_columns
+from ._checks import as_given, as_ids, as_input, beside, check_positive, plain, with_columns
 from .module import DType, Module, Parameter
 
 
@@ -19,7 +19,7 @@ def embedding(ids: "TensorLike", weight: "TensorLike") -> Any:
         DTypeError, OutOfRangeError: ids are not integers in [0, num_embeddings).
     """
     weight = as_given(weight)
-    rows: Array = beside(as_ids(ids, weight.shape[0], "Embedding"), array_of(weight))
+    rows: Array = beside(as_ids(ids, weight.shape[0], "Embedding"), plain(weight))
     return np.take(weight, rows, axis=0)
 
 

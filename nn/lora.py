@@ -13,6 +13,7 @@ from minigrad.internal import TensorLike
 
 from ._checks import check_positive, with_columns
 from .affine import Affine
+from .init import check_generator
 from .module import Module, Parameter, children
 
 
@@ -44,6 +45,7 @@ class LoRA(Affine):
         if not isinstance(affine, Affine):
             raise ArgumentError(f"LoRA adapts an nn.Affine, got {type(affine).__name__}: use nn.add_lora for a network")
         check_positive(rank=rank)
+        check_generator(rng)
         self.weight, self.bias, self.scale = affine.weight, affine.bias, float(scale)
         (in_features, out_features), dtype = self.weight.shape, self.weight.dtype
         self.down = Parameter(rng.normal(0, in_features**-0.5, (in_features, rank)).astype(dtype))
@@ -109,10 +111,14 @@ def add_lora(
     if not found:
         raise ArgumentError(f"add_lora found no nn.Affine in {type(model).__name__} that where= accepts")
     places = _places(model, {id(layer) for layer in found})
-    vars(model).setdefault("_learned", [path for path, p in model.named_parameters() if p.requires_grad])
-    for parameter in model.parameters():
-        parameter.requires_grad = False
-    new = {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}
+    learned = [path for path, p in model.named_parameters() if p.requires_grad]
+    try:
+        new = {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}
+    except BaseException:
+        _let_learn(model, learned)
+        raise
+    vars(model).setdefault("_learned", learned)
+    _let_learn(model, [])
     for put, layer in places:
         put(new[id(layer)])
 
@@ -137,11 +143,18 @@ def merge_lora(model: Module) -> None:
     if not places:
         raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")
     plain = {id(layer): layer.merged() for _, layer in places}
+    parts = list(model.modules())
     for put, layer in places:
         put(plain[id(layer)])
-    learned = vars(model).pop("_learned", None)
+    for part in parts:  # a part that add_lora was called on has noted what learned in it
+        learned = vars(part).pop("_learned", None)
+        if learned is not None:
+            _let_learn(part, learned)
+
+
+def _let_learn(model: Module, paths: Collection[str]) -> None:
     for path, parameter in model.named_parameters():
-        parameter.requires_grad = learned is None or path in learned
+        parameter.requires_grad = path in paths
 
 
 def _places(model: Module, wanted: Collection[int]) -> list[tuple[Callable[[Affine], None], Any]]:

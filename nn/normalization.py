@@ -8,7 +8,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
 from minigrad.internal import TensorLike, array_of, replayed, zeros
 
-from ._checks import as_given, as_input, check_interval, check_positive, with_columns
+from ._checks import as_given, as_input, check_interval, check_positive, plain, with_columns
 from .module import Buffer, DType, Module, Parameter
 
 
@@ -146,7 +146,7 @@ def _of_channels(name: str, *given: "TensorLike") -> list[Any]:
 
 def _normalized(rows: Any, eps: float) -> Any:
     """Return rows of mean 0 and variance 1."""
-    nothing = zeros(rows.shape[-1:], array_of(rows))
+    nothing = zeros(rows.shape[-1:], plain(rows))
     return layer_norm(rows, nothing + 1, nothing, eps=eps)
 
 

@@ -272,6 +272,14 @@ def test_the_function_of_a_layer_gives_its_bits_and_gradients(name) -> None:
         np.testing.assert_array_equal(ours.numpy(), twin.numpy())
 
 
+@pytest.mark.parametrize("name", TWINS)
+def test_a_function_of_plain_arrays_gives_the_same_numbers(name) -> None:
+    layer, x, function = TWINS[name]
+    layer = layer.astype(np.float64)
+    found = function(x, *[parameter.data for parameter in layer.parameters()])
+    np.testing.assert_array_equal(np.asarray(found), function(x, *layer.parameters()).numpy())
+
+
 def test_the_losses_of_nn_are_there_too() -> None:
     losses = {name for name in nn.__all__ if name.endswith("_loss") or name in {"cross_entropy", "kl_divergence"}}
     losses |= {name for name in nn.__all__ if name.startswith("binary") or name.endswith(("_error", "likelihood"))}
@@ -289,6 +297,15 @@ def test_functions_of_layers_refuse_bad_input() -> None:
             r"batch_norm needs weight and bias of shape \(4,\), got",
         ),
         (lambda: F.max_pool2d(IMAGES, 9), "smaller than a window"),
+        (
+            lambda: F.conv2d(IMAGES, np.ones((6, 2, 3, 3)), np.zeros(1), groups=2),
+            r"conv2d needs a bias of shape \(6,\)",
+        ),
+        (lambda: F.conv2d(IMAGES, np.ones((5, 2, 3, 3)), groups=2), "conv2d: groups=2 must divide the first axis"),
+        (
+            lambda: F.conv_transpose2d(IMAGES, np.ones((4, 6, 2, 2)), groups=0),
+            "groups must be a positive integer, got 0",
+        ),
     ):
         with pytest.raises((ShapeError, ArgumentError), match=message):
             make()

@@ -121,6 +121,22 @@ def test_what_was_frozen_before_stays_frozen() -> None:
     assert [path for path, p in model.named_parameters() if p.requires_grad] == before
 
 
+def test_a_part_is_merged_with_the_whole_and_what_was_frozen_stays_frozen() -> None:
+    part, head = nn.Sequential(nn.Affine(3, 3, rng=rng())), nn.Affine(3, 2, rng=rng())
+    frozen = [list(part.parameters())[1], head.weight]
+    for parameter in frozen:
+        parameter.requires_grad = False
+    nn.add_lora(part, 1, rng=rng())
+    whole = nn.Sequential(part, head)
+    nn.merge_lora(whole)
+    learn = {path: p.requires_grad for path, p in whole.named_parameters()}
+    assert learn == {"layers.0.layers.0.weight": True, "layers.0.layers.0.bias": False} | {
+        "layers.1.weight": False,
+        "layers.1.bias": True,
+    }
+    assert "_learned" not in vars(part)
+
+
 def test_pytorch_does_not_get_half_of_a_model() -> None:
     model = gpt()
     nn.add_lora(model, 2, rng=rng())
@@ -138,6 +154,11 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     with pytest.raises(ArgumentError, match=r"add_lora found no nn\.Affine in GPT that where= accepts"):
         nn.add_lora(model, 2, rng=rng(), where=lambda path: False)
     assert all(p.requires_grad for p in model.parameters())
+    with pytest.raises(ArgumentError, match="rng"):
+        nn.add_lora(model, 2, rng=0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="could not convert"):
+        nn.add_lora(model, 2, rng=rng(), scale="a")  # type: ignore[arg-type]
+    assert all(p.requires_grad for p in model.parameters()) and "_learned" not in vars(model)
     for bare in (layer(), gpt()):
         with pytest.raises(ArgumentError, match=r"merge_lora found no LoRA inside .*: a single LoRA has merged\(\)"):
             nn.merge_lora(bare)
