@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,7 +37,15 @@ class Model(nn.Module):
     config_class: ClassVar[type[Config]]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the config, with its ``notes``, and the weights to a safetensors file: see :func:`nn.save_weights`."""
+        """Write the config, with its ``notes``, and the weights to a safetensors file: see :func:`nn.save_weights`.
+
+        Raises:
+            ArgumentError: a dict in ``notes`` has names that are no texts, which JSON does not keep, or there is a LoRA inside,
+                which :meth:`load` does not make.
+        """
+        if any(isinstance(part, nn.LoRA) for part in self.modules()):
+            raise ArgumentError("save a model after nn.merge_lora(model), or its weights with nn.save_weights")
+        _check_names(getattr(getattr(self, "config", None), "notes", None))
         nn.save_weights(self, Path(path))
 
     @classmethod
@@ -66,3 +74,11 @@ class Model(nn.Module):
             raise CheckpointError(f"the config in '{file}' does not make a {cls.__name__}: {error}") from error
         put_weights(file, model, arrays)
         return model.eval()
+
+
+def _check_names(notes: Any) -> None:
+    for name in notes if isinstance(notes, dict) else ():
+        if not isinstance(name, str):
+            raise ArgumentError(f"notes has the name {name!r}, and a file keeps texts only: write {str(name)!r}")
+    for value in notes.values() if isinstance(notes, dict) else notes if isinstance(notes, (list, tuple)) else ():
+        _check_names(value)

@@ -11,6 +11,7 @@ import pytest
 
 import models
 import nn
+from minigrad import ArgumentError
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from tests.models.test_config import CONFIGS
 
@@ -156,3 +157,22 @@ def test_any_wrong_value_in_a_config_is_a_checkpoint_error(name: str, tmp_path: 
                 assert str(path) in str(error)
                 refused += 1
     assert refused > 4
+
+
+@pytest.mark.parametrize("notes", [{1: "a"}, {"words": [{"a": 1}, {2: "b"}]}])
+def test_names_that_a_file_would_change_are_refused(notes: Any, tmp_path: Path) -> None:
+    config = models.SkipGramConfig(vocab_size=3, d_model=4, notes=notes)
+    with pytest.raises(ArgumentError, match=r"notes has the name \d, and a file keeps texts only: write '\d'"):
+        models.SkipGram(config, rng=np.random.default_rng(0)).save(tmp_path / "model.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_with_lora_is_merged_before_it_is_saved(tmp_path: Path) -> None:
+    config = models.GPTConfig(vocab_size=5, window=4, d_model=8, num_heads=2)
+    model = models.GPT(config, rng=np.random.default_rng(0))
+    nn.add_lora(model, 1, rng=np.random.default_rng(1))
+    with pytest.raises(ArgumentError, match=r"after nn\.merge_lora\(model\), or its weights with nn\.save_weights"):
+        model.save(tmp_path / "model.safetensors")
+    nn.merge_lora(model)
+    model.save(tmp_path / "model.safetensors")
+    assert (models.GPT.load(tmp_path / "model.safetensors")([[1, 2]]).numpy() == model.eval()([[1, 2]]).numpy()).all()
