@@ -8,8 +8,9 @@ attends to all the states of the reader at each step (Bahdanau et al. 2014); the
 the reader's last two states at every step, into which the whole string must fit. Both learn from the same batches, and are
 then asked for strings that they have not seen, some of them longer than any they have.
 
-Written to `out/`: rnn_attention.safetensors (the whole network with attention), rnn_accuracy.png (by the length of the
-string) and rnn_alignment.png (where the writer looks: nobody has told it that the answer runs backwards).
+The program writes to `out/`: rnn_attention.safetensors, the whole network with attention; rnn_accuracy.png, the accuracy by
+the length of the string; and rnn_alignment.png, which shows where the writer looks. It finds by itself that it must look from
+the end to the beginning.
 """
 
 from __future__ import annotations
