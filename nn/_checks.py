@@ -1,7 +1,7 @@
 """Check and convert the arguments of layers and models."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from minigrad import ArgumentError, DTypeError, MixedDevicesError, OutOfRangeErr
 from minigrad.internal import Array, TensorLike, as_array, check_range, is_device_array, same_place, where_is
 
 from ._promotion import warn_if_promoted
+
+Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
 
 
 def check_positive(**sizes: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +11,12 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
 from . import init
-from ._checks import as_given, as_input, check_positive, per_axis
+from ._checks import Size, as_given, as_input, check_positive, per_axis
 from ._convolution import Form, convolution, spread, steps_of
 from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
 
 convolution.kernel(np.ndarray, forward, backward)
-Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
 SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
 
 
@@ -165,12 +164,12 @@ class _Convolution(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int | tuple[int, ...],
+        kernel_size: Size,
         *,
         rng: np.random.Generator,
-        stride: int | tuple[int, ...] = 1,
-        padding: int | tuple[int, ...] | str = 0,
-        dilation: int | tuple[int, ...] = 1,
+        stride: Size = 1,
+        padding: Size | str = 0,
+        dilation: Size = 1,
         groups: int = 1,
         bias: bool = True,
         dtype: DType = np.float32,
@@ -294,13 +293,13 @@ class ConvTranspose2d(_Convolution):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int | tuple[int, ...],
+        kernel_size: Size,
         *,
         rng: np.random.Generator,
-        stride: int | tuple[int, ...] = 1,
-        padding: int | tuple[int, ...] = 0,
-        output_padding: int | tuple[int, ...] = 0,
-        dilation: int | tuple[int, ...] = 1,
+        stride: Size = 1,
+        padding: Size = 0,
+        output_padding: Size = 0,
+        dilation: Size = 1,
         groups: int = 1,
         bias: bool = True,
         dtype: DType = np.float32,

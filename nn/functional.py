@@ -11,7 +11,7 @@ Example:
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 """
 
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from minigrad import (
 )
 from minigrad.internal import Array, attention_weights as weights_of, check_range, scatter_add
 
-from ._checks import as_given, as_ids, check_positive, plain
+from ._checks import Size, as_given, as_ids, check_positive, plain
 from .convolution import conv1d, conv2d, conv_transpose2d
 from .distances import cosine_loss, hinge_loss, huber_loss, kl_divergence
 from .dropout import Dropout
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from minigrad.internal import TensorLike
 
     from .module import DType
-
-Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
 
 __all__ = [
     "affine",

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
-from ._checks import check_real, per_axis
+from ._checks import Size, check_real, per_axis
 from ._convolution import convolution
 from ._max_pooling import max_pool
 from .convolution import check_channels, short
@@ -60,10 +60,10 @@ class _Pool(Module):
 
     def __init__(
         self,
-        kernel_size: int | tuple[int, ...],
+        kernel_size: Size,
         *,
-        stride: int | tuple[int, ...] | None = None,
-        padding: int | tuple[int, ...] = 0,
+        stride: Size | None = None,
+        padding: Size = 0,
     ) -> None:
         self.kernel_size = per_axis(self.axes, 1, kernel_size=kernel_size)
         self.stride = self.kernel_size if stride is None else per_axis(self.axes, 1, stride=stride)
