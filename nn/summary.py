@@ -51,11 +51,12 @@ def summary(model: Module, *inputs: Any, **keywords: Any) -> Summary:
     """Run ``model(*inputs, **keywords)`` once and return a table, a row per module with all that is inside it.
 
     The columns are the shape of the output (of the last call, and how many there were); the number of parameters; the
-    multiply-adds of the forward pass; and the bytes of the arrays that the forward pass keeps for the backward pass, each once,
-    without the parameters and the inputs. Multiply-adds are those of products (``@``, ``affine``, ``dot``, ``inner``,
+    multiply-adds of the forward pass; and the bytes of the arrays that the forward pass keeps for the backward pass, each
+    once, without the parameters and the inputs. Multiply-adds are those of products (``@``, ``affine``, ``dot``, ``inner``,
     ``tensordot``, ``einsum``), attention, convolutions and the states of GRU and LSTM; operations element by element, sums and
-    norms count nothing. A multiply-add is two FLOPs, and a backward pass needs about twice those of the forward pass. The model
-    does not change. Frozen parameters are counted as if they were trained.
+    norms count nothing. A product that the tape does not record, such as one of the inputs with a constant or one under
+    ``mg.no_grad()``, counts nothing either. A multiply-add is two FLOPs, and a backward pass needs about twice those of the
+    forward pass. The model does not change. Frozen parameters are counted as if they were trained.
 
     Raises:
         ArgumentError: ``model`` is not a module.
