@@ -30,9 +30,10 @@ def warn_if_promoted(x: Tensor, layer: str) -> None:
 
 
 def _promoting(entries: list[Entry]) -> Entry | None:
-    """Return the first operation with a float64 result that has a float32 operand, and is no cast."""
+    """Return the first operation with a float64 result of a float32 operand, unless the program asks for that dtype."""
     for entry in entries:
         single = any(parent is not None and parent.dtype == np.float32 for parent in entry.parents)
-        if single and entry.dtype == np.float64 and entry.primitive.name != "astype":
+        asked = entry.primitive.name == "astype" or entry.keywords.get("dtype") is not None
+        if single and entry.dtype == np.float64 and not asked:
             return entry
     return None

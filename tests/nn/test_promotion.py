@@ -62,6 +62,7 @@ def test_one_warning_names_the_operation_and_the_line(run: Any, operation: str, 
         lambda: LAYER(X.astype(np.float64)),  # an input is cast
         lambda: LAYER(np.tanh(Tensor(X.astype(np.float64), requires_grad=True))),  # a program in float64
         lambda: LAYER(LAYER(X).astype(np.float64) * 2),  # a cast that was asked for
+        lambda: LAYER(np.cumsum(LAYER(X), axis=0, dtype=np.float64)),  # a dtype that was asked for
         lambda: LAYER(LAYER(X) / 16**0.5),
         lambda: nn.Affine(4, 4, rng=rng(), dtype=np.float64)(LAYER(X)),
         lambda: LAYER(mg.relu(LAYER(X)) * np.float32(2)),
