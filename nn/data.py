@@ -82,7 +82,7 @@ class Batches:
         self.count = _count(arrays, collate)
         self.arrays = arrays if collate is not None else _without_labels(arrays)
         self.batch_size, self.seed, self.shuffle, self.drop_last = int(batch_size), int(seed), shuffle, drop_last
-        self.collate, self._takes_epoch = collate, _takes_epoch(collate)
+        self.collate = collate
         self.lengths = None if lengths is None else np.asarray(lengths)
         if self.lengths is not None and self.lengths.shape != (self.count,):
             raise ShapeError(f"lengths must be one number per example, shape ({self.count},), got {self.lengths.shape}")
@@ -120,7 +120,7 @@ class Batches:
     def batch(self, indices: Array, epoch: int = 0) -> Any:
         """Return the batch of the examples with these indices, in this epoch."""
         if self.collate is not None:
-            return self.collate(indices, epoch=epoch) if self._takes_epoch else self.collate(indices)
+            return self.collate(indices, epoch=epoch) if _takes_epoch(self.collate) else self.collate(indices)
         assert not isinstance(self.arrays, int)
         return tuple(array[beside(indices, array)] for array in self.arrays)
 
@@ -137,10 +137,13 @@ class Batches:
 
 
 def _takes_epoch(collate: Any) -> bool:
+    """Return whether ``collate`` has an argument that ``epoch=`` can pass, and that no functools.partial has set."""
     try:
-        return collate is not None and "epoch" in inspect.signature(collate).parameters
+        argument = inspect.signature(collate).parameters.get("epoch")
     except ValueError:  # a function of C without a signature, such as list
         return False
+    passable = argument is not None and argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY)
+    return passable and "epoch" not in getattr(collate, "keywords", {})
 
 
 def _count(arrays: Any, collate: Any) -> int:

@@ -1,5 +1,6 @@
 """Batches: every example once an epoch, in an order that depends on the seed and the epoch alone; and bad input."""
 
+import functools
 from itertools import chain
 from typing import Any
 
@@ -79,6 +80,19 @@ def test_collate_with_an_argument_epoch_gets_its_number() -> None:
     batches = Batches(3, 2, seed=0, shuffle=False, collate=collate)
     assert [batch.tolist() for batch in batches.epoch(4)] == [[40, 41], [42]]
     assert batches.batch(np.arange(2)).tolist() == [0, 1]  # outside of an epoch it is 0
+    batches.collate = lambda indices, *, epoch: -indices - epoch
+    assert [batch.tolist() for batch in batches.epoch(4)] == [[-4, -5], [-6]]
+
+
+def test_an_argument_epoch_that_is_set_or_cannot_be_named_is_left_alone() -> None:
+    def collate(indices: Any, epoch: int = 7, /) -> Any:
+        return indices + epoch
+
+    def named(indices: Any, epoch: int) -> Any:
+        return indices + epoch
+
+    for fixed in (collate, functools.partial(named, epoch=7)):
+        assert [b.tolist() for b in Batches(3, 2, seed=0, shuffle=False, collate=fixed).epoch(4)] == [[7, 8], [9]]
 
 
 def test_examples_of_about_one_length_go_together() -> None:
