@@ -113,8 +113,16 @@ def batch_norm(x: "TensorLike", weight: "TensorLike", bias: "TensorLike", *, eps
 
     Ioffe and Szegedy 2015, arXiv:1502.03167, algorithm 1. :class:`nn.BatchNorm` also keeps averages for the evaluation.
     Shapes: x (batch, channels, ...), weight and bias (channels,).
+
+    Raises:
+        ShapeError: weight or bias has another shape, or x has only one value for each channel, whose variance would be 0.
     """
     given, w, b = _of_channels("batch_norm", x, weight, bias)
+    if given.size < 2 * given.shape[1]:
+        raise ShapeError(
+            "batch normalization needs more than one value for each channel in training, got x of shape "
+            f"{given.shape}: use a larger batch or nn.GroupNorm, or call model.eval() before predictions"
+        )
     other = given.swapaxes(0, 1)  # (channels, batch, ...)
     rows = _normalized(other.reshape(len(other), given.size // len(other)), eps)
     return _scaled(rows.reshape(other.shape).swapaxes(0, 1), w, b)
@@ -219,14 +227,8 @@ class BatchNorm(_OfChannels):
             scale = self.weight / np.sqrt(self.running_var + self.eps)
             found: Tensor = _scaled(x, scale, self.bias - self.running_mean * scale)
             return found
-        channels = self.weight.size
-        if x.size < 2 * channels:
-            raise ShapeError(
-                f"BatchNorm needs more than one value for each channel in training, got x of shape {x.shape}: use a larger "
-                "batch or nn.GroupNorm, or call model.eval() before predictions"
-            )
-        replayed(lambda: self._remember(x))  # mg.checkpoint does not average twice when it recomputes this forward pass
         normalized: Tensor = batch_norm(x, self.weight, self.bias, eps=self.eps)
+        replayed(lambda: self._remember(x))  # mg.checkpoint does not average twice when it recomputes this forward pass
         return normalized
 
     def _remember(self, x: Tensor) -> None:

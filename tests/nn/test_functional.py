@@ -296,6 +296,10 @@ def test_functions_of_layers_refuse_bad_input() -> None:
             lambda: F.batch_norm(IMAGES, np.ones(3), np.ones(3)),
             r"batch_norm needs weight and bias of shape \(4,\), got",
         ),
+        (
+            lambda: F.batch_norm(np.ones((1, 4)), np.ones(4), np.ones(4)),
+            r"more than one value .* got x of shape \(1, 4\)",
+        ),
         (lambda: F.max_pool2d(IMAGES, 9), "smaller than a window"),
         (
             lambda: F.conv2d(IMAGES, np.ones((6, 2, 3, 3)), np.zeros(1), groups=2),
