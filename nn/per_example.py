@@ -37,8 +37,10 @@ def per_example_grads(
     copies of the parameters. The model is as after a call of it, and ``grad`` of its parameters does not change.
 
     Args:
-        check: whether to run the first example alone too, which shows a layer whose input does not have the examples as its
-            first axis, and a loss that depends on other examples. In a loop, one call with the check is enough.
+        check: whether to run the first example alone too, and then the last. This shows a layer whose input does not have the
+            examples as its first axis, and a loss that depends on other examples. While dropout is active, losses of the same
+            example differ, so only the shapes are compared: call ``model.eval()`` to compare the losses. In a loop, one call
+            with the check is enough.
 
     Raises:
         UnsupportedError: a BatchNorm in training mode, which mixes the examples; a parameter that another layer uses; or an
@@ -67,7 +69,9 @@ def per_example_grads(
     losses, calls = run.losses(batch, count)
     run.hand_back()
     if check and count > 1:
-        run.check_alone(tree_map(lambda array: array[:1], batch), losses, calls)
+        for which, one in (("first", slice(0, 1)), ("last", slice(count - 1, count))):
+            alone = tree_map(lambda array, one=one: array[one], batch)
+            run.check_alone(which, alone, count, losses.numpy()[one], calls)
     found: dict[int, Array] = {}
     for call, g in zip(calls, autograd_grad(losses.sum(), [call.y for call in calls], allow_unused=True)):
         rows = {} if g is None or not call.parameters else _RULES[type(call.layer)](call, array_of(g))
@@ -145,20 +149,20 @@ class _NotedRun:
         """Assign to the model what the call has assigned to the copy, such as the counts of Dropout."""
         self.copies.hand_back({id(stands): stands.layer for stands in self.noted})
 
-    def check_alone(self, first: Any, losses: Tensor, calls: list[_LayerCall]) -> None:
-        """Run the first example alone, and raise if a layer gets another shape, or the loss is another one."""
-        alone, its_calls = self.losses(first, 1)
+    def check_alone(self, which: str, example: Any, count: int, loss: Array, calls: list[_LayerCall]) -> None:
+        """Run one example alone, and raise if a layer gets another shape, or the loss is not as among ``count`` examples."""
+        alone, its_calls = self.losses(example, 1)
         for call, its in zip(calls, its_calls):
-            if call.x.shape != (len(losses), *its.x.shape[1:]) or its.x.shape[:1] != (1,):
+            if call.x.shape != (count, *its.x.shape[1:]) or its.x.shape[:1] != (1,):
                 path = next(path for path, module in self.modules.items() if module is call.layer)
                 raise UnsupportedError(
                     f"the input of '{path}' must have the examples as its first axis, got {call.x.shape} for "
-                    f"{len(losses)} examples and {its.x.shape} for one"
+                    f"{count} examples and {its.x.shape} for one"
                 )
         dropped = any(isinstance(m, Dropout) and m.training and m.p for m in self.modules.values())
-        if len(calls) != len(its_calls) or not (dropped or np.allclose(alone.numpy(), losses.numpy()[:1], 1e-3, 1e-6)):
+        if len(calls) != len(its_calls) or not (dropped or np.allclose(alone.numpy(), loss, 1e-3, 1e-6)):
             raise ArgumentError(
-                "the first example alone has another loss than in the batch: it must not depend on others"
+                f"the {which} example alone has another loss than in the batch: it must not depend on others"
             )
 
 

@@ -235,6 +235,11 @@ def test_positions_are_not_taken_for_examples(length: int) -> None:
     refused(model, lambda m, batch: m(batch).mean(axis=(1, 2)), ids, UnsupportedError, words)
 
 
+def later(y: Any) -> Any:
+    """The sums over the examples before each one, so that the first does not depend on another."""
+    return (np.cumsum(y, axis=0) - y).sum(axis=1)
+
+
 def test_losses_and_batches_that_do_not_fit_are_named() -> None:
     layer = nn.Affine(6, 3, rng=rng(), dtype=F)
     refused(
@@ -250,6 +255,9 @@ def test_losses_and_batches_that_do_not_fit_are_named() -> None:
     )
     refused(layer, classes, (X, 3), ArgumentError, "first axis is the examples")
     refused(layer, lambda m, x: (m(x) - m(x).mean(axis=0)).sum(axis=1), X, ArgumentError, "alone has another loss")
+    refused(
+        layer, lambda m, x: m(x).sum(axis=1) + later(m(x)), X, ArgumentError, "the last example alone has another loss"
+    )
     swapped = nn.Sequential(lambda x: np.swapaxes(x, 0, 1), layer, lambda x: np.swapaxes(x, 0, 1).sum(axis=(1, 2)))
     refused(
         swapped, lambda m, x: m(x), rng().standard_normal((B, B, 6)), UnsupportedError, "the input of 'layers.1' must"
