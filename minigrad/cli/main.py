@@ -56,7 +56,7 @@ EXAMPLES = """\
   minigrad debug train.py                                which step goes wrong, at which line, and why
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
-  minigrad learn init exercises                          37 exercises, checked while you work
+  minigrad learn init my_course                          37 exercises, checked while you work
   minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out step.py
   minigrad launch -n 2 train.py                          on two processes, which divide each batch
 """
