@@ -52,8 +52,11 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
     Raises:
         MissingExtraError: safetensors is not installed.
         CheckpointError: ``about`` cannot be written as JSON that :func:`load_checkpoint` reads, or safetensors does not have
-            the dtype of an array. In both cases nothing is written.
+            the dtype of an array, or ``path`` is a folder. Then nothing is written.
     """
+    target = Path(path)
+    if target.is_dir():
+        raise CheckpointError(f"'{target}' is a folder: name a file in it, such as '{target / 'model.safetensors'}'")
     safetensors = import_extra("safetensors.numpy", "train", "saving a checkpoint")
     try:
         text = json.dumps(dict(about), ensure_ascii=False)
@@ -64,7 +67,6 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
     _parsed(text, "about")
     host = {name: _little_endian(name, value) for name, value in arrays.items()}
     metadata = {"format": FORMAT, "about": text, "checksum": digest(host, FORMAT + text)}
-    target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

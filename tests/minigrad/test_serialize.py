@@ -61,6 +61,12 @@ def test_what_is_no_json_is_refused_before_anything_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_is_no_name_of_a_file(tmp_path):
+    with pytest.raises(CheckpointError, match=r"is a folder: name a file in it, such as '.*model.safetensors'"):
+        save_checkpoint(tmp_path, ARRAYS, {})
+    assert not list(tmp_path.iterdir())
+
+
 def test_missing_truncated_and_foreign_files(tmp_path):
     path = tmp_path / "c"
     with pytest.raises(CheckpointError, match="no checkpoint at"):
