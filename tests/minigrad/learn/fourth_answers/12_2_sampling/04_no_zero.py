@@ -1,0 +1,21 @@
+"""Task 12.2: the next token, with a temperature."""
+
+import numpy as np
+
+
+def probabilities(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """The probability of each token."""
+    z = logits / temperature
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+def sample(logits: np.ndarray, temperature: float, u: float) -> int:
+    """The token that u, from 0 to 1, chooses."""
+    p = probabilities(logits, temperature)
+    total = 0.0
+    for token in range(len(p)):
+        total += p[token]
+        if total > u:
+            return token
+    return len(p) - 1

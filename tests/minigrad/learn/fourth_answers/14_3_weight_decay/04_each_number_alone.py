@@ -1,0 +1,22 @@
+"""Task 14.3: the weight decay of AdamW."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def adamw(
+    w: np.ndarray,
+    gradients: list[np.ndarray],
+    direction: Callable[[np.ndarray], np.ndarray],
+    rates: list[float],
+    decay: float,
+) -> np.ndarray:
+    """The weights after a step for each gradient."""
+    w = np.array(w, dtype=float)
+    for g, rate in zip(gradients, rates):
+        new = w.copy()
+        for i in np.ndindex(w.shape):
+            new[i] = w[i] - rate * (direction(g[i]) + decay * w[i])
+        w = new
+    return w

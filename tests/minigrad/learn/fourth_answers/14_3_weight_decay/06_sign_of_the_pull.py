@@ -1,0 +1,21 @@
+"""Task 14.3: the weight decay of AdamW."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def adamw(
+    w: np.ndarray,
+    gradients: list[np.ndarray],
+    direction: Callable[[np.ndarray], np.ndarray],
+    rates: list[float],
+    decay: float,
+) -> np.ndarray:
+    """The weights after a step for each gradient."""
+    new = w.copy()
+    for g, rate in zip(gradients, rates):
+        step = rate * direction(g)
+        pull = rate * decay * new
+        new = new - step + pull
+    return new

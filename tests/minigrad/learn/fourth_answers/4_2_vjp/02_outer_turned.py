@@ -1,0 +1,10 @@
+"""Task 4.2: reverse mode, the vector-Jacobian product."""
+
+import numpy as np
+
+
+def vjp(W: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """y = tanh(W @ x), and the gradients of W and x where g is the gradient of y."""
+    y = np.tanh(W @ x)
+    gz = (1 - y * y) * g
+    return y, np.outer(x, gz), W.T @ gz

@@ -1,0 +1,10 @@
+"""Task 5.1: undo broadcasting."""
+
+import numpy as np
+
+
+def unbroadcast(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The gradient of an array of this shape, where g is the gradient of what it was broadcast to."""
+    while g.ndim > len(shape):
+        g = g.sum(axis=0)
+    return g

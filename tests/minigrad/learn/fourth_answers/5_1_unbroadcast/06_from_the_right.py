@@ -1,0 +1,13 @@
+"""Task 5.1: undo broadcasting."""
+
+import numpy as np
+
+
+def unbroadcast(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The gradient of an array of this shape, where g is the gradient of what it was broadcast to."""
+    while g.ndim > len(shape):
+        g = g.sum(axis=-1)
+    for axis, n in enumerate(shape):
+        if n == 1:
+            g = g.sum(axis=axis, keepdims=True)
+    return g

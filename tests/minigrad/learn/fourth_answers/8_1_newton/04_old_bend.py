@@ -1,0 +1,13 @@
+"""Task 8.1: Newton's method."""
+
+from collections.abc import Callable
+
+
+def newton(slope: Callable[[float], float], bend: Callable[[float], float], x: float, steps: int) -> list[float]:
+    """Where Newton's method passes on its way down from x."""
+    positions = [x]
+    curvature = abs(bend(x))
+    for _ in range(steps):
+        x = x - slope(x) / curvature
+        positions.append(x)
+    return positions

@@ -1,0 +1,11 @@
+"""Task 8.2: the Hessian-vector product."""
+
+import numpy as np
+
+
+def hvp(W: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient of f(x) = sum(exp(W @ x)), and its Hessian times v."""
+    gradient = W.T @ np.exp(W @ x)
+    dz = W @ v
+    de = np.exp(dz)
+    return gradient, W.T @ de

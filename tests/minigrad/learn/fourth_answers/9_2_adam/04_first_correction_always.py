@@ -1,0 +1,23 @@
+"""Task 9.2: Adam."""
+
+import numpy as np
+
+
+def adam(
+    w: np.ndarray,
+    gradients: list[np.ndarray],
+    rate: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+) -> np.ndarray:
+    """The weights after a step of Adam for each gradient."""
+    m = np.zeros(w.shape)
+    v = np.zeros(w.shape)
+    for t, g in enumerate(gradients, 1):
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g**2
+        m_hat = m / (1 - beta1)
+        v_hat = v / (1 - beta2)
+        w = w - rate * m_hat / (np.sqrt(v_hat) + eps)
+    return w
