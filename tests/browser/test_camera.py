@@ -69,6 +69,29 @@ def test_it_opens_on_the_whole_program(program: Program, size: tuple[int, int], 
     look(page)
 
 
+def tower() -> tuple[Any, dict[str, Any]]:
+    """A function with a hundred operations below each other, and a parameter at every tenth of them."""
+    weights = [leaf(0.9 + i / 100) for i in range(8)]
+
+    def deep(x: Any) -> Any:
+        for weight in weights:
+            x = weight * np.sin(np.tanh(np.cos(np.arctan(np.exp(np.sin(np.tanh(x)))))))
+            x = x + np.cos(np.exp(np.sin(np.arctan(x))))
+        return x
+
+    with mg.trace():
+        loss = deep(leaf(0.3)) ** 2
+    return loss, {f"weight{i}": weight for i, weight in enumerate(weights)}
+
+
+def test_the_first_picture_names_no_leaf_of_a_narrow_drawing(tmp_path: Path, show: Show) -> None:
+    """The names would cover the drawing: at the first sight of a GPT, eleven of them hid its operations."""
+    explained(tower, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1280, 720)
+    assert page.evaluate("places.scenes.length") > 1
+    assert page.locator(".card.tag").all_text_contents() == []
+
+
 def test_every_operation_is_a_rectangle_of_the_first_picture(tmp_path: Path, show: Show) -> None:
     explained(loop, tmp_path / "page.html")
     page = show(tmp_path / "page.html", 1920, 1080)

@@ -131,7 +131,7 @@ def test_a_softmax_over_the_wrong_axis_says_what_its_rows_sum_to(tmp_path: Path,
 
 
 def test_a_relu_says_its_dead_share(tmp_path: Path, show: Show) -> None:
-    x = leaf(RNG.normal(size=(20, 8)) + np.where(np.arange(8) < 3, -9.0, 0.0), "x")
+    x = leaf(RNG.normal(size=(25, 8)) + np.where(np.arange(8) < 3, -9.0, 0.0), "x")
     page = page_of(lambda: (mg.relu(x) * 2).sum(), tmp_path, show)
     page.evaluate("go(1)")
     said = page.locator("#step-section .tensor .wrong").text_content()

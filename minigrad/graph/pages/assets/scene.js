@@ -231,7 +231,8 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, write the names of the result and of the leaves. More than 16 leaves get no names, because those would cover the picture.
+  // In the whole program, write the names of the result and of the leaves, unless they would cover the picture: for more than 16
+  // leaves, and for a leaf in a drawing that is less than three times as wide as its name.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
     const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
@@ -242,6 +243,7 @@ class SceneView {
       const about = places.scenes[scene].boxes[places.boxOf(scene, iteration, node)];
       const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
       if (own && own.texts.name.textContent !== "") return []; // its box shows the name
+      if (!own && node !== graph.end[0] && places.scenes[scene].width * there.scale < 3 * widthOf(labelOf(node), "name") * (camera.TEXT / 13)) return [];
       return [card([labelOf(node)], camera.rect(about, there), taken, this.pane, "tag")];
     });
     dealt(tags, this.tags, this.pane, taken);
