@@ -176,14 +176,14 @@ axes.legend()
 figure.savefig(OUT / "12_temperature.png", dpi=120)
 print("temperature 0:", repr(write(model, "the ", 40, temperature=0)))
 print("the 3 most probable only:", nn.token_probabilities(logits, top_k=3)[best].round(2)[:5])
-print("as many as make up 0.9:  ", nn.token_probabilities(logits, top_p=0.9)[best].round(2)[:5])
+print("as many as make up 0.8:  ", nn.token_probabilities(logits, top_p=0.8)[best].round(2)[:5])
 
 # %% [markdown] name="sampling"
 # **Temperature 0** is where this goes if the temperature gets smaller and smaller: the largest logit takes all. There
 # are no dice, so the same text comes each time, and often it goes round in circles.
 #
 # With a high temperature, improbable characters are taken, too. `top_k=3` throws away all but the three most probable;
-# `top_p=0.9` all but the smallest group of most probable ones that together have 0.9. What is left is divided by its
+# `top_p=0.8` all but the smallest group of most probable ones that together have 0.8. What is left is divided by its
 # sum, so that it adds up to 1 again.
 #
 # ## Implement: task 12.2

@@ -156,12 +156,14 @@ def draw(step):
         panel = several[[0, 20, 299].index(step)]
         with mg.no_grad():
             logits = net(np.stack([across.ravel(), up.ravel()], 1)).data
-        panel.contourf(across, up, (logits[:, 0] - logits[:, 1]).reshape(across.shape), levels=[-99, 0, 99], alpha=0.3)
+        ahead = (logits[:, 1] - logits[:, 0]).reshape(across.shape)
+        panel.contourf(across, up, ahead, levels=[-99, 0, 99], cmap="coolwarm", alpha=0.3)
         panel.scatter(*points.T, c=label, cmap="coolwarm", s=12)
         panel.set(title=f"after {step} steps: {right(net, points, label)} of 60")
 
 
 loss = train(net, points, label, 300, draw)
+figure.suptitle("The colour behind a point: what the network says. The colour of the point: what is right.")
 figure.savefig(OUT / "13_boundary.png", dpi=120)
 print(f"after 300 steps: loss {loss:.3f}, {right(net, points, label)} of 60 right")
 
