@@ -58,21 +58,25 @@ def gru_backward(
     length, batch, d = memory.shape
     arriving = time_first(g, reverse)
     tokens = None if is_token is None else time_first(is_token, reverse)
+    r, z, n = (gates[:, :, k * d : (k + 1) * d] for k in range(3))
+    # The slopes of all tokens at once: each gate's sum by what arrives at the state, and r's by what arrives at n's sum.
     d_images = np.empty(gates.shape, g.dtype)
+    of_r, of_z, of_n = (d_images[:, :, k * d : (k + 1) * d] for k in range(3))
+    np.multiply(1 - z, 1 - n * n, out=of_n)
+    np.multiply(states[:-1] - n, z * (1 - z), out=of_z)
+    np.multiply(memory, r * (1 - r), out=of_r)
     d_products = np.empty(gates.shape, g.dtype)  # the gradient of `h @ weight + bias`
     back = np.zeros((batch, d), g.dtype)
     for t in reversed(range(length)):
-        r, z, n = gates[t, :, :d], gates[t, :, d : 2 * d], gates[t, :, 2 * d :]
         total = arriving[t] + back
         of_new = total if tokens is None else np.where(tokens[t], total, 0)
         image, product = d_images[t], d_products[t]
-        np.multiply(of_new, (1 - z) * (1 - n * n), out=image[:, 2 * d :])
-        np.multiply(of_new, (states[t] - n) * z * (1 - z), out=image[:, d : 2 * d])
-        np.multiply(image[:, 2 * d :], memory[t] * r * (1 - r), out=image[:, :d])
+        image.reshape(batch, 3, d)[:, 1:] *= of_new[:, None]
+        of_r[t] *= of_n[t]
         product[:, : 2 * d] = image[:, : 2 * d]
-        np.multiply(image[:, 2 * d :], r, out=product[:, 2 * d :])
+        np.multiply(of_n[t], r[t], out=product[:, 2 * d :])
         back = product.dot(weight.T)
-        back += of_new * z
+        back += of_new * z[t]
         if tokens is not None:
             back += np.where(tokens[t], 0, total)
     rows = d_products.reshape(length * batch, 3 * d)
