@@ -52,9 +52,11 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
     Raises:
         MissingExtraError: safetensors is not installed.
         CheckpointError: ``about`` cannot be written as JSON that :func:`load_checkpoint` reads, or safetensors does not have
-            the dtype of an array, or ``path`` is a folder. Then nothing is written.
+            the dtype of an array, or ``path`` is a folder or lies in a file. Then nothing is written.
     """
     target = Path(path)
+    if file := next((parent for parent in target.parents if parent.is_file()), None):
+        raise CheckpointError(f"'{file}' is a file, so nothing can be saved in it as in a folder: got path '{target}'")
     if target.is_dir():
         raise CheckpointError(f"'{target}' is a folder: name a file in it, such as '{target / 'model.safetensors'}'")
     safetensors = import_extra("safetensors.numpy", "train", "saving a checkpoint")

@@ -161,9 +161,7 @@ def save_weights(model: Module, path: str | Path) -> None:
         >>> (other.weight.numpy() == model.weight.numpy()).all().item()
         True
     """
-    arrays, about = state.weights(model)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    save_checkpoint(path, arrays, about)
+    save_checkpoint(path, *state.weights(model))
 
 
 def load_weights(model: Module, path: str | Path) -> None:

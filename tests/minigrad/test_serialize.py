@@ -61,6 +61,13 @@ def test_what_is_no_json_is_refused_before_anything_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(CheckpointError, match=r"file' is a file, so nothing can be saved in it"):
+        save_checkpoint(tmp_path / "file" / "deeper" / "c", {}, {})
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 def test_a_folder_is_no_name_of_a_file(tmp_path):
     with pytest.raises(CheckpointError, match=r"is a folder: name a file in it, such as '.*model.safetensors'"):
         save_checkpoint(tmp_path, ARRAYS, {})
