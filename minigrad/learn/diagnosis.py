@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .bank import Mutant, mutants, place, sentence
-from .checker import Verdict
+from .checker import Job, Verdict, ask, request
 from .compare import compare
 from .data import decode, encode
 from .pattern import pattern
@@ -42,8 +42,8 @@ def diagnose(verdict: Verdict, language: str) -> str | None:
     found = name_of(verdict)
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
     if found.name is None:
-        return where
-    if found.name in ("stale", "alias") and (line := _second_name(verdict.path)):
+        return say(language, "earlier_call") if _right_alone(verdict) else where
+    if found.name in ("stale", "alias", "other_value") and (line := _second_name(verdict.path, found.name)):
         return "\n".join([*([where] if where else []), say(language, "second_name", **line)])
     what = sentence(found.name, _note(found), language)
     return "\n".join([*([where] if where else []), say(language, "probably", what=what)])
@@ -64,21 +64,32 @@ def place_of(verdict: Verdict, language: str) -> tuple[str, str] | None:
     return at, say(language, "probably", what=sentence(found.name, _note(found), language))
 
 
-def _second_name(path: Path) -> dict[str, Any] | None:
-    """The line ``b = a`` in a file that writes into the array a, or b, and computes with b: it makes no copy."""
+def _right_alone(verdict: Verdict) -> bool:
+    """Whether the question that went wrong is answered right in a process of its own, with no question before it."""
+    if verdict.case is None or verdict.right == 0:
+        return False
+    answer = ask(request(Job(verdict.task, verdict.path, 0), [verdict.case])).get("values", [{"error": None}])[0]
+    return "error" not in answer and compare(verdict.case, decode(answer["value"])) is None
+
+
+def _second_name(path: Path, name: str) -> dict[str, Any] | None:
+    """The line ``b = a`` in a file that then writes into b and computes with a: it makes no copy.
+
+    If the mistake already has the ``name`` of one array under two names: also where it writes into either and computes with b.
+    """
     nodes = list(ast.walk(ast.parse(path.read_bytes())))
     returned = {id(part) for one in nodes if isinstance(one, ast.Return) for part in ast.walk(one)}
-    read = {
-        one.id
-        for one in nodes
-        if isinstance(one, ast.Name) and id(one) not in returned and isinstance(one.ctx, ast.Load)
-    }
-    stored = [x for x in nodes if isinstance(x, ast.Name | ast.Subscript) and isinstance(x.ctx, ast.Store)]
-    written = {ast.unparse(one.value) for one in stored if isinstance(one, ast.Subscript)}
-    written |= {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
+    names = [one for one in nodes if isinstance(one, ast.Name) and id(one) not in returned]
+    read = {(one.id, one.lineno) for one in names if isinstance(one.ctx, ast.Load)}
+    stored = [one for one in nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)]
+    written = {(ast.unparse(one.value), one.lineno) for one in stored}
+    changed = [one.target for one in nodes if isinstance(one, ast.AugAssign)]
+    written |= {(one.id, one.lineno) for one in changed if isinstance(one, ast.Name)}
     for one in (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)):
-        names = {*map(ast.unparse, one.targets)}
-        if names & read and written & {ast.unparse(one.value), *names}:
+        a, both = ast.unparse(one.value), {ast.unparse(target) for target in one.targets}
+        late = any(b in both and other == a and line > at for b, at in written for other, line in read)
+        used = both & {b for b, _ in read} and {a, *both} & {b for b, _ in written}
+        if late or (used and name in ("stale", "alias")):
             code = ast.unparse(one)
             return {"line": one.lineno, "code": code, "copy": f"{code}.copy()"}
     return None

@@ -16,7 +16,9 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     found = compare(case, got)
     part = found.facts.get("part", []) if found else []
     try:
-        have, want = (np.asarray(part_of(value, part), float) for value in (got, case.expected))
+        have, want = (np.asarray(part_of(value, part)) for value in (got, case.expected))
+        counts = want.dtype.kind in "iu"
+        have, want = have.astype(float), want.astype(float)
     except (TypeError, ValueError):
         return None
     words: dict[str, str] = sentences(language)["pattern"]
@@ -30,7 +32,7 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     where = _where(wrong, case.inputs, words)
     if where is None:
         return None
-    said = _how_far(have[wrong], want[wrong])
+    said = None if counts else _how_far(have[wrong], want[wrong])  # a count or a place has no factor
     if said is None:
         return None if wrong.all() else words["wrong"].format(where=where.removesuffix("で"))
     kind, value = said
@@ -75,7 +77,7 @@ def _where(wrong: Any, inputs: dict[str, Any], words: dict[str, str]) -> str | N
 def _how_far(have: Any, want: Any) -> tuple[str, str] | None:
     with np.errstate(all="ignore"):
         ratio = have / want
-    if not np.isfinite(ratio).all() or np.asarray(want).dtype.kind in "iu":  # a count or a place has no factor
+    if not np.isfinite(ratio).all():
         return None
     if np.ptp(ratio) <= 1e-7 * max(1.0, float(np.max(np.abs(ratio)))):
         value = float(np.mean(ratio))

@@ -17,8 +17,13 @@ def record(rng: np.random.Generator) -> Iterator[Case]:
     x, y = map(float, rng.uniform(0.5, 3, 2))
     given = "a = Value(x)\na.data, a.parents, a.slopes"
     yield Case(given, {"x": x}, (x, (), ()), ("a.data", "a.parents", "a.slopes"))
+    kinds = "c = Value(x) + Value(y)\ntype(c.parents).__name__, [type(parent).__name__ for parent in c.parents]"
+    yield Case(kinds, {"x": x, "y": y}, ("tuple", ["Value", "Value"]), ("type of c.parents", "type of each parent"))
     yield _recorded("a + b", x, y, x + y, (1.0, 1.0))
     yield _recorded("a * b", x, y, x * y, (y, x))
+    for operation in ("a + b", "a * b"):
+        kept = f"a, b = Value(x), Value(y)\nc = {operation}\na.data, b.data, a.parents"
+        yield Case(kept, {"x": x, "y": y}, (x, y, ()), ("a.data", "b.data", "a.parents"), about="operands_stay")
     same = "a = Value(x)\nc = a * a\nc.data, c.parents == (a, a), c.slopes"
     yield Case(same, {"x": x}, (x * x, True, (x, x)), ("c.data", "c.parents == (a, a)", "c.slopes"))
     yield Case(

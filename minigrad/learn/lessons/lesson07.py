@@ -1,6 +1,7 @@
 """Find the planted bug."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -38,12 +39,15 @@ def stale_value(rng: np.random.Generator) -> Iterator[Case]:
 
 @task("7_3_find_the_nan.py")
 def find_the_nan(rng: np.random.Generator) -> Iterator[Case]:
+    def asked(words: Any, W: Any, about: str) -> Case:
+        length = np.linalg.norm(words @ W, axis=1, keepdims=True)
+        far = length[:, 0] > 1
+        want = (float((length[far] - 1).sum()), words[far].T @ (words[far] @ W / length[far]))
+        return Case("gradient(words, W)", {"words": words, "W": W}, want, ("loss", "gradient of W"), about=about)
+
     for rows in (2, 3, 4):  # one longer than 1, one shorter, and then rows of zeros
         words, W = rng.normal(size=(rows, 2)), rng.normal(size=(2, 3))
         words *= np.array([[1.5], [0.5], [0.0], [0.0]])[:rows] / np.linalg.norm(words @ W, axis=1, keepdims=True)
         words = np.round(words, 3) + 0.0  # short enough to be typed in, and no -0
-        length = np.linalg.norm(words @ W, axis=1, keepdims=True)
-        far = length[:, 0] > 1
-        want = (float((length[far] - 1).sum()), words[far].T @ (words[far] @ W / length[far]))
-        about = "zero_row" if rows > 2 else ""
-        yield Case("gradient(words, W)", {"words": words, "W": W}, want, ("loss", "gradient of W"), about=about)
+        yield asked(words, W, "zero_row" if rows > 2 else "")
+    yield asked(np.array([[5.0, 1.0], [0.0, 2.0]]), W * [[1.0], [0.0]], "zero_length")

@@ -44,6 +44,7 @@ def early_stopping(rng: np.random.Generator) -> Iterator[Case]:
     yield asked([high, low, top, top, low / 2], 2, 1, "never_seen")
     yield asked([high, low, top, top, low / 2], 3, 4)
     yield asked([low, top, high, low / 2], 2, 0, "never_seen")
+    yield asked([top, high, top, low, top, low / 2], 2, 5)
     yield asked([top, low, high, low, top], 3, 1, "first_lowest")
     yield asked([top, high, high, low, top, low / 2], 2, 5, "first_lowest")
     falling = np.cumsum(-rng.uniform(0.01, 0.1, 30)) + 5

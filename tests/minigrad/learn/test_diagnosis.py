@@ -185,3 +185,50 @@ def test_how_often_it_is_right(which: str) -> None:
     assert {name for one in measure_diagnosis.NAMES.values() for names in one.values() for name in names} <= set(
         MISTAKES
     )
+
+
+def test_a_value_that_an_earlier_call_left_is_told(tmp_path: Path) -> None:
+    """A list in the first line of a function: each call alone is right."""
+    path = tmp_path / "order.py"
+    path.write_text(
+        "def order(parents, end, found=[]):\n"
+        "    if end not in found:\n"
+        "        for parent in parents[end]:\n"
+        "            order(parents, parent, found)\n"
+        "        found.append(end)\n"
+        "    return found\n"
+    )
+    (verdict,) = check([Job(find("2.2"), path, 7)])
+    assert verdict.right == 1
+    assert "Called by itself, this gives the right answer" in report(verdict, "en")
+
+
+ALIASED = "gx = g_out\n    gW2 = h.T @ g_out\n    gh = g_out @ W2.T\n    gz = gh * (z > 0)\n    gW1 = x.T @ gz\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (ALIASED.replace("    gW2 = h.T @ g_out\n", "") + "    gx += gz @ W1.T\n    gW2 = h.T @ g_out\n", True),
+        (ALIASED.replace("h.T", "z.T") + "    gx += gz @ W1.T\n", False),
+    ],
+    ids=["written before it is read", "read before it is written"],
+)
+def test_two_names_of_an_array_are_told_where_one_spoils_the_other(lines: str, told: bool, tmp_path: Path) -> None:
+    task = find("7.1")
+    source = task.solution.read_text(encoding="utf-8")
+    path = tmp_path / task.file
+    path.write_text(source[: source.index("gx = g_out")] + lines + source[source.index("    return loss") :])
+    (verdict,) = check([Job(task, path, 7)])
+    said = report(verdict, "en")
+    assert ("`gx = g_out`, makes no copy" in said) == told
+    assert told or "h belongs there" in said
+
+
+def test_a_step_number_is_no_multiple_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "stop.py"
+    path.write_text(
+        "def best_step(losses, patience):\n    return 2 * min(range(len(losses)), key=losses.__getitem__)\n"
+    )
+    (verdict,) = check([Job(find("13.2"), path, 7)])
+    assert "is 2 and should be 1" in report(verdict, "en") and "times" not in report(verdict, "en")

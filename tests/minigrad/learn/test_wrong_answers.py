@@ -53,3 +53,11 @@ def test_every_unseen_answer_is_refused() -> None:
     accepted = [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed]
     assert accepted == ["12_2_sampling/06_number_of_numpy.py"]
     assert len(found) == 161
+
+
+def test_every_answer_of_the_fourth_set_is_refused() -> None:
+    """But for one that overflows with scores above 700, which task 12.1 does not ask for."""
+    found = answers("fourth")
+    verdicts = check([Job(find(a["task"]), HERE / "fourth_answers" / a["file"], 7) for a in found])
+    assert [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed] == ["12_1_cache/06_overflow.py"]
+    assert len(found) == 206
