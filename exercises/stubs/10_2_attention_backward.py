@@ -15,8 +15,8 @@ Mind k: it stands there transposed. Find the gradient of k.T first, and turn it 
 
 Write attention_backward(q, k, v, g), which returns the gradients of q, k and v. q, k: (n, d), v: (n, e), g: (n, e).
 
-Example: q = [[0]], k = [[0]], v = [[1]], g = [[2]]: there is one position, its weight is 1 whatever q and k are:
-    the gradients are [[0]], [[0]] and [[2]]
+Example: q = [[1], [0]], k = [[log 3], [0]], v = [[1], [0]], g = [[4], [0]]: the weights are [[0.75, 0.25], [0.5, 0.5]], and
+    the gradients are [[0.824], [0]], [[0.75], [-0.75]] and [[3], [1]]
 """
 
 import numpy as np

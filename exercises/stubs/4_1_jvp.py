@@ -9,7 +9,7 @@ and how does y = tanh(z) change when z changes by that? (Task 1.3 has the slope 
 Write jvp(W, x, v), which returns y and its change J @ v. W: (m, n), x and v: (n,); both results: (m,).
 Do not build J by multiplying matrices: W @ v is m * n multiplications, and a few times that must be enough.
 
-Example: W = [[1, 2]], x = [0, 0], v = [1, 1]: y = [0], and y changes by [3]
+Example: W = [[1, 2]], x = [1, 0], v = [1, 1]: y = [0.762], and y changes by [1.26]
 """
 
 import numpy as np

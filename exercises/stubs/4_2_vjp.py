@@ -13,7 +13,7 @@ One such walk gives the gradient by *every* input. That is why training walks ba
 
 Write vjp(W, x, g), which returns y, gW and gx. Do not build the Jacobian (np.diag of anything is the beginning of one).
 
-Example: W = [[1, 2]], x = [0, 0], g = [3]: y = [0], gW = [[0, 0]], gx = [3, 6]
+Example: W = [[1, 2]], x = [1, 0], g = [3]: y = [0.762], gW = [[1.26, 0]], gx = [1.26, 2.52]
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ the gradient of p, the gradient of x[i] is the sum of what comes back along all 
 Write softmax(x) and softmax_backward(p, g), for arrays of any shape, along the last axis (`axis=-1, keepdims=True`).
 Keep the precision: where x is float32, so is the result.
 
-Example: x = [0, 0]: p = [0.5, 0.5]; with g = [1, 0] the gradient of x is [0.25, -0.25]
+Example: x = [0, log 3]: p = [0.25, 0.75]; with g = [1, 0] the gradient of x is [0.1875, -0.1875]
 """
 
 import numpy as np

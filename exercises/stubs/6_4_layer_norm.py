@@ -12,7 +12,8 @@ the whole row would bring, and what a stretching of the row would bring. Both ch
 
 Write layer_norm(x, weight, bias, g, eps), which returns y and the gradients of x, weight and bias.
 
-Example: x = [[1, 3]], weight = [1, 1], bias = [0, 0], eps = 0: y = [[-1, 1]]; with g = [[1, 0]] the gradient of x is [[0, 0]]
+Example: x = [[1, 2, 3]], weight = [1, 1, 1], bias = [0, 0, 0], eps = 0: y = [[-1.225, 0, 1.225]];
+    with g = [[1, 0, 0]] the gradient of x is [[0.204, -0.408, 0.204]]
 """
 
 import numpy as np

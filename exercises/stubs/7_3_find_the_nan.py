@@ -13,7 +13,7 @@ Find the step that makes the first NaN: in gradient(), after backward(), print w
 file. What a file prints stands below the check's message. Predict first: which step is it, and is it forward or backward?
 Then mend loss_of(). Do not mend the result: what the other words give is lost in a NaN, and a 0 in its place is wrong.
 
-Shapes: words (rows, 2), W (2, 3); the loss is a number, and the gradient of W is an array.
+Shapes: words (rows, 2), W (2, columns); the loss is a number, and the gradient of W is an array.
 
 Example: words = [[3, 4], [0, 0]], W = [[1, 0], [0, 1]]: the lengths are 5 and 0, the loss is 4, and the gradient of W is
     [[1.8, 2.4], [2.4, 3.2]], the same as without the second word
