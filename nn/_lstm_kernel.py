@@ -25,10 +25,10 @@ def lstm_forward(
     """
     batch, length, width = images.shape
     d = width // 4
-    half = np.full((4, batch, d), 0.5, images.dtype)
-    scale, shift = half.copy(), half  # sigmoid(a) = (1 + tanh(a/2)) / 2, and g is a tanh
-    scale[2], shift[2] = 1, 0
-    weights = blocks_of(weight) * scale[:, :1]  # halves are exact, so they may be taken before the sum
+    halves = np.array([0.5, 0.5, 1, 0.5], images.dtype)[:, None, None]  # sigmoid(a) = (1 + tanh(a/2)) / 2, and g is a tanh
+    scale = np.array(np.broadcast_to(halves, (4, batch, d)))
+    shift = 1 - scale  # 0 for g
+    weights = blocks_of(weight) * halves  # halves are exact, so they may be taken before the sum
     # The loop replaces x W + b by i, f, g and o, in place.
     gates = np.array(time_first(images + bias, reverse).reshape(length, batch, 4, d).swapaxes(1, 2), order="C")
     gates *= scale

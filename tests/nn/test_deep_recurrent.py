@@ -162,3 +162,12 @@ def test_what_does_not_fit_raises() -> None:
         layer("LSTM", 2, True)(X, [np.zeros((4, 3, 6))])
     with pytest.raises(ShapeError, match=r"RNNCell needs x \(batch, 4\) and h \(batch, 6\), got"):
         nn.RNNCell(4, 6, rng=rng())(X, np.zeros((3, 6)))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_an_empty_batch_gives_an_empty_answer_and_gradients_of_zeros(name: str) -> None:
+    built = getattr(nn, name)(3, 4, rng=np.random.default_rng(0))
+    states, _ = built(np.ones((0, 5, 3), np.float32))
+    assert states.shape == (0, 5, 4)
+    states.sum().backward()
+    assert all(parameter.grad is not None and not parameter.grad.data.any() for parameter in built.parameters())
