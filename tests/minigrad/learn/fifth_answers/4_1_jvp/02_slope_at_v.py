@@ -1,0 +1,10 @@
+"""Task 4.1: forward mode, the Jacobian-vector product."""
+
+import numpy as np
+
+
+def jvp(W: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """y = tanh(W @ x), and how y changes when x moves along v."""
+    y = np.tanh(W @ x)
+    change = W @ v
+    return y, (1 - np.tanh(change) ** 2) * change

@@ -1,0 +1,13 @@
+"""Task 5.1: undo broadcasting."""
+
+import numpy as np
+
+
+def unbroadcast(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The gradient of an array of this shape, where g is the gradient of what it was broadcast to."""
+    extra = g.ndim - len(shape)
+    axes = list(range(extra))
+    for i in range(len(shape)):
+        if shape[i] == 1:
+            axes.append(i + extra)
+    return g.sum(axis=tuple(axes))

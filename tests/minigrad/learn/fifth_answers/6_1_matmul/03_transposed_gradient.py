@@ -1,0 +1,12 @@
+"""Task 6.1: the matrix product, backward."""
+
+import numpy as np
+
+
+def matmul_backward(x: np.ndarray, W: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradients of x and W in y = x @ W, where g is the gradient of y."""
+    gx = g @ W.T
+    gW = np.swapaxes(g, -1, -2) @ x
+    while gW.ndim > 2:
+        gW = gW.sum(axis=0)
+    return gx, gW

@@ -1,0 +1,13 @@
+"""Task 7.2: find the bug, of the kind that in-place operations make."""
+
+import numpy as np
+
+
+def layer(x: np.ndarray, scale: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The output, and the gradients of x and scale, where g is the gradient of the output."""
+    y = x * scale
+    h = np.tanh(y)
+    y += h
+
+    gy = g + g * (1 - np.tanh(y) ** 2)
+    return y, gy * scale, (gy * x).sum(axis=0)

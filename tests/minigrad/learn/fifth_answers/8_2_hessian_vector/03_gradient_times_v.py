@@ -1,0 +1,10 @@
+"""Task 8.2: the Hessian-vector product."""
+
+import numpy as np
+
+
+def hvp(W: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient of f(x) = sum(exp(W @ x)), and its Hessian times v."""
+    e = np.exp(W @ x)
+    grad = W.T @ e
+    return grad, grad * v

@@ -1,0 +1,25 @@
+"""Task 9.2: Adam."""
+
+import numpy as np
+
+
+def adam(
+    w: np.ndarray,
+    gradients: list[np.ndarray],
+    rate: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+) -> np.ndarray:
+    """The weights after a step of Adam for each gradient."""
+    m = np.zeros(w.shape)
+    v = np.zeros(w.shape)
+    t = 0
+    for g in gradients:
+        t += 1
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g**2
+        m = m / (1 - beta1**t)
+        v = v / (1 - beta2**t)
+        w = w - rate * m / (np.sqrt(v) + eps)
+    return w
