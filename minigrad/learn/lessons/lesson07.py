@@ -50,4 +50,4 @@ def find_the_nan(rng: np.random.Generator) -> Iterator[Case]:
         words *= np.array([[1.5], [0.5], [0.0], [0.0]])[:rows] / np.linalg.norm(words @ W, axis=1, keepdims=True)
         words = np.round(words, 3) + 0.0  # short enough to be typed in, and no -0
         yield asked(words, W, "zero_row" if rows > 2 else "")
-    yield asked(np.array([[5.0, 1.0], [0.0, 2.0]]), W * [[1.0], [0.0]], "zero_length")
+    yield asked(np.array([[5.0, 0.0], [0.0, 2.0]]), W * [[1.0], [0.0]], "zero_length")
