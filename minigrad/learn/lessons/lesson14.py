@@ -25,7 +25,8 @@ def schedule(rng: np.random.Generator) -> Iterator[Case]:
     def asked(step: int, warmup: int, steps: int, about: str = "") -> Case:
         peak = float(rng.uniform(0.1, 0.9))
         fallen = min(max(step - warmup, 0) / (steps - warmup), 1.0)
-        want = peak * min(1.0, (step + 1) / max(warmup, 1)) * float(np.cos(np.pi / 2 * fallen)) ** 2
+        wave = round(float(np.cos(np.pi / 2 * fallen)) ** 2, 15)  # 0 at the end, and not 1e-33
+        want = peak * min(1.0, (step + 1) / max(warmup, 1)) * wave
         inputs = {"step": step, "peak": peak, "warmup": warmup, "steps": steps}
         return Case("rate(step, peak, warmup, steps)", inputs, want, about=about)
 

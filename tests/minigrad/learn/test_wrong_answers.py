@@ -56,9 +56,15 @@ def test_every_unseen_answer_is_refused() -> None:
     assert len(found) == 161
 
 
-def test_every_answer_of_the_fourth_set_is_refused() -> None:
-    """But for one that overflows with scores above 700, which task 12.1 does not ask for."""
-    found = answers("fourth")
-    verdicts = check([Job(find(a["task"]), HERE / "fourth_answers" / a["file"], 7) for a in found])
-    assert [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed] == ["12_1_cache/06_overflow.py"]
-    assert len(found) == 206
+@pytest.mark.parametrize(
+    ("which", "count", "accepted"),
+    [
+        ("fourth", 206, ["12_1_cache/06_overflow.py"]),  # with scores above 700, which task 12.1 does not ask for
+        ("fifth", 119, []),
+    ],
+)
+def test_the_answers_of_a_later_set_are_refused(which: str, count: int, accepted: list[str]) -> None:
+    found = answers(which)
+    verdicts = check([Job(find(a["task"]), HERE / f"{which}_answers" / a["file"], 7) for a in found])
+    assert [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed] == accepted
+    assert len(found) == count
