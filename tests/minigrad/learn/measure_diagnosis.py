@@ -25,6 +25,10 @@ A fourth set of 206 answers (``fourth_answers/``), written from the stubs alone 
 (79.6 %), 17 by their family, 18 not named, 4 wrong (1.9 %), 3 accepted. This misses both goals, 85 % and 1 %. Since then all of
 the 18 and of the 4 have got names or questions of their own, and two of the 3 are refused; the third overflows with scores
 above 700, which its task does not ask for.
+
+A fifth set of 119 answers (``fifth_answers/``) was written after these changes, again from the stubs alone, by an author who was
+asked for the most common mistakes of a class: 112 right (94.1 %), 5 by their family, none not named, 1 wrong (0.8 %), 1
+accepted (7.3, refused since). Their mistakes are more usual than those of the fourth set, so part of the gain is theirs.
 """
 
 from __future__ import annotations
