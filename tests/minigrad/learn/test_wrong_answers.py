@@ -1,13 +1,14 @@
 """The hundred and fifty wrong answers on which the diagnosis is measured: all there, as they were written, and wrong."""
 
 import hashlib
+import tomllib
 
 import pytest
 
 from minigrad.learn.checker import Job, check
 from minigrad.learn.tasks import find
 
-from .measure_diagnosis import HERE, answers
+from .measure_diagnosis import HERE, answers, readers
 
 FOLDER = HERE / "wrong_answers"
 ANSWERS = answers()
@@ -68,3 +69,11 @@ def test_the_answers_of_a_later_set_are_refused(which: str, count: int, accepted
     verdicts = check([Job(find(a["task"]), HERE / f"{which}_answers" / a["file"], 7) for a in found])
     assert [a["file"] for a, verdict in zip(found, verdicts) if verdict.passed] == accepted
     assert len(found) == count
+
+
+def test_the_readers_judged_every_answer_of_the_last_two_sets() -> None:
+    judged = tomllib.loads((HERE / "judged.toml").read_text(encoding="utf-8"))
+    assert {which: list(verdicts) for which, verdicts in judged.items()} == {
+        which: [one["file"] for one in answers(which)] for which in ("fourth", "fifth")
+    }
+    assert readers()["fifth"] == {"plain": 112, "family": 5, "wrong": 1, "accepted": 1}
