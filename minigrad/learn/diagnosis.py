@@ -43,7 +43,7 @@ def diagnose(verdict: Verdict, language: str) -> str | None:
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
     if found.name is None:
         return say(language, "earlier_call") if _right_alone(verdict) else where
-    if found.name in ("stale", "alias", "other_value") and (line := _second_name(verdict.path, found.name)):
+    if found.name in ("stale", "alias", "other_value") and (line := _second_name(verdict.path)):
         return "\n".join([*([where] if where else []), say(language, "second_name", **line)])
     what = sentence(found.name, _note(found), language)
     return "\n".join([*([where] if where else []), say(language, "probably", what=what)])
@@ -72,25 +72,18 @@ def _right_alone(verdict: Verdict) -> bool:
     return "error" not in answer and compare(verdict.case, decode(answer["value"])) is None
 
 
-def _second_name(path: Path, name: str) -> dict[str, Any] | None:
-    """The line ``b = a`` in a file that then writes into b and computes with a: it makes no copy.
-
-    If the mistake already has the ``name`` of one array under two names: also where it writes into either and computes with b.
-    """
+def _second_name(path: Path) -> dict[str, Any] | None:
+    """The line ``b = a`` in a file that then writes into one of the two and computes with the other: it makes no copy."""
     nodes = list(ast.walk(ast.parse(path.read_bytes())))
     returned = {id(part) for one in nodes if isinstance(one, ast.Return) for part in ast.walk(one)}
     names = [one for one in nodes if isinstance(one, ast.Name) and id(one) not in returned]
-    read = {(one.id, one.lineno) for one in names if isinstance(one.ctx, ast.Load)}
+    read = [(one.id, one.lineno) for one in names if isinstance(one.ctx, ast.Load)]
     stored = [one for one in nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)]
-    written = {(ast.unparse(one.value), one.lineno) for one in stored}
-    changed = [one.target for one in nodes if isinstance(one, ast.AugAssign)]
-    written |= {(one.id, one.lineno) for one in changed if isinstance(one, ast.Name)}
+    changed = [one.target for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)]
+    written = [(ast.unparse(one.value), one.lineno) for one in stored] + [(one.id, one.lineno) for one in changed]
     for one in (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)):
-        a, both = ast.unparse(one.value), {ast.unparse(target) for target in one.targets}
-        late = any(b in both and other == a and line > at for b, at in written for other, line in read)
-        used = both & {b for b, _ in read} and {a, *both} & {b for b, _ in written}
-        if late or (used and name in ("stale", "alias")):
-            code = ast.unparse(one)
+        both, code = {ast.unparse(one.value), *map(ast.unparse, one.targets)}, ast.unparse(one)
+        if any({a, b} == both and line > at for a, at in written for b, line in read):
             return {"line": one.lineno, "code": code, "copy": f"{code}.copy()"}
     return None
 
