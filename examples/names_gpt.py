@@ -188,7 +188,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--d-model", type=at_least(1), default=64, help="width, a multiple of --heads (default: 64)")
     parser.add_argument("--heads", type=at_least(1), default=4, help="(default: 4)")
     parser.add_argument("--layers", type=at_least(1), default=2, help="(default: 2)")
-    parser.add_argument("--positions", choices=("learned", "rotary"), default="learned", help="(default: learned)")
+    parser.add_argument(
+        "--positions", choices=("learned", "rotary", "alibi"), default="learned", help="(default: learned)"
+    )
     parser.add_argument("--dropout", type=float, default=0.1, help="(default: 0.1)")
     parser.add_argument("--batch-size", type=at_least(1), help="(default: 64 names, or 16 windows of a text)")
     parser.add_argument("--learning-rate", type=float, default=5e-3, help="at its peak (default: 0.005)")

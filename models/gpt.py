@@ -30,8 +30,9 @@ class GPTConfig(Config):
         window: the greatest number of tokens that the model sees at once.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        positions: "learned" (one vector per position, as in GPT-2) or "rotary" (queries and keys are rotated by an angle that
-            grows with the position; the width of a head must then be even).
+        positions: "learned" (one vector per position, as in GPT-2), "rotary" (queries and keys are rotated by an angle that
+            grows with the position; the width of a head must then be even) or "alibi" (each head subtracts from a score the
+            distance of the two tokens times a slope of its own; Press et al. 2021, arXiv:2108.12409, section 3).
         num_kv_heads: the number of heads of keys and values, which groups of query heads share; 0 means ``num_heads``.
         rms_norm: whether RMSNorm stands in place of LayerNorm.
         bias: whether the maps have biases.
@@ -82,8 +83,8 @@ class GPTConfig(Config):
         check_positive(window=self.window, num_layers=self.num_layers)
         check_not_negative(sliding_window=self.sliding_window)
         check_interval(1, np.inf, rotary_base=self.rotary_base)
-        if self.positions not in ("learned", "rotary"):
-            raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
+        if self.positions not in ("learned", "rotary", "alibi"):
+            raise ArgumentError(f"positions must be 'learned', 'rotary' or 'alibi', got {self.positions!r}")
         if self.characters and len(self.characters) != self.vocab_size:
             raise ArgumentError(
                 f"characters must hold one character for each of vocab_size={self.vocab_size} ids, got {len(self.characters)}"
@@ -125,10 +126,10 @@ class GPT(Model):
 
     def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config
-        d_model, rotary = config.d_model, config.positions == "rotary"
+        d_model, learned = config.d_model, config.positions == "learned"
         self.embedding = nn.Embedding(config.vocab_size, d_model, std=config.std, rng=rng, dtype=dtype)
         self.positions = (
-            None if rotary else nn.LearnedPositions(config.window, d_model, std=config.std, rng=rng, dtype=dtype)
+            nn.LearnedPositions(config.window, d_model, std=config.std, rng=rng, dtype=dtype) if learned else None
         )
         self.dropout = nn.Dropout(config.dropout, rng=rng)
         settings: dict[str, Any] = {
@@ -137,7 +138,8 @@ class GPT(Model):
             "bias": config.bias,
             "attention_dropout": config.attention_dropout,
         }
-        settings |= {"norm": "pre", "rotary": rotary and config.rotary_base, "rng": rng, "dtype": dtype}
+        rotary = config.positions == "rotary" and config.rotary_base
+        settings |= {"norm": "pre", "rotary": rotary, "rng": rng, "dtype": dtype}
         self.layers = stack(nn.TransformerEncoderLayer, config, **settings)
         for layer in self.layers:
             for part in (layer.attention, layer.feed_forward):
@@ -187,9 +189,14 @@ class GPT(Model):
     def _masks(self, past: int, length: int) -> nn.masks.Masks:
         """Return the masks of ``length`` tokens after ``past`` tokens in the caches."""
         reach, stop = self.config.sliding_window, past + length
-        if not 0 < reach < stop:
-            return {"causal": True}
-        return {"causal": True, "mask": np.arange(stop) > np.arange(past, stop)[:, None] - reach}
+        masks: nn.masks.Masks = {"causal": True}
+        if 0 < reach < stop:
+            masks["mask"] = np.arange(stop) > np.arange(past, stop)[:, None] - reach
+        if self.config.positions == "alibi":
+            # For each query, the place of a key differs from minus their distance by a number that softmax takes out.
+            slopes = alibi_slopes(self.config.num_heads).astype(self.embedding.weight.dtype)
+            masks["bias"] = slopes[:, None, None] * np.arange(stop, dtype=slopes.dtype)
+        return masks
 
     def generate(
         self,
@@ -274,3 +281,14 @@ class GPT(Model):
             )
         x = self.embedding(ids)
         return self.dropout(x if self.positions is None else self.positions(x, start=past))
+
+
+def alibi_slopes(num_heads: int) -> Array:
+    """Return the slope of each head: from 2^(-8/n) to 2^-8 in a geometric sequence, if the number n of heads is a power of 2.
+
+    For another number, the slopes of the next lower power of 2 come first, and then every other one of the next higher power.
+    Source: Press et al. 2021, arXiv:2108.12409, section 3 and their published program.
+    """
+    lower = 2 ** (num_heads.bit_length() - 1)
+    between = 2.0 ** (-4 * np.arange(1, 2 * lower, 2) / lower)
+    return np.concatenate([2.0 ** (-8 * np.arange(1, lower + 1) / lower), between[: num_heads - lower]])

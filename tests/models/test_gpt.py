@@ -18,6 +18,9 @@ CONFIG = GPTConfig(vocab_size=11, window=8, d_model=12, num_heads=2, num_layers=
 IDS = np.random.default_rng(5).integers(0, 11, (3, 8))
 
 
+POSITIONS = ("learned", "rotary", "alibi")
+
+
 def gpt(*, random: bool = True, dtype: Any = np.float64, seed: int = 0, **changes: Any) -> GPT:
     config = GPTConfig.from_dict(CONFIG.to_dict() | changes)
     model = GPT(config, rng=np.random.default_rng(seed), dtype=dtype).eval()
@@ -61,6 +64,23 @@ def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: in
 
     ids = IDS[:, :length]
     assert_same([model(ids)], [theirs(torch.from_numpy(ids))], (model, theirs), state_of)
+
+
+@pytest.mark.parametrize(("heads", "slopes"), [
+    (1, [2**-8]), (2, [2**-4, 2**-8]), (4, [2**-2, 2**-4, 2**-6, 2**-8]), (3, [2**-4, 2**-8, 2**-2]),
+    (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
+])  # fmt: skip
+def test_alibi_equals_pytorchs_encoder_layers_with_distances_subtracted(heads: int, slopes: list[float]) -> None:
+    model = gpt(num_heads=heads, positions="alibi")
+    state = torch_state(model)
+    theirs = TorchGPT(model.config)
+    state["positions.weight"] = np.zeros((model.config.window, model.config.d_model))
+    theirs = load(theirs, state)
+    distance = torch.arange(8)[:, None] - torch.arange(8)
+    bias = -torch.tensor(slopes, dtype=torch.float64)[:, None, None] * distance
+    bias = bias.masked_fill(distance < 0, -torch.inf).repeat(len(IDS), 1, 1)  # (batch times heads, query, key)
+    expected = theirs.output(theirs.stack[0](theirs.embedding(torch.from_numpy(IDS)), mask=bias))
+    assert_close(model(IDS).numpy(), expected.detach().numpy())
 
 
 def turned(x: Any, heads: int, base: float) -> Any:
@@ -117,7 +137,7 @@ def test_equals_llamas_form_in_pytorch_with_all_gradients(form: dict[str, Any]) 
         np.testing.assert_allclose(parameter.grad.numpy(), p[name].grad.numpy(), rtol=1e-10, atol=1e-10, err_msg=name)
 
 
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("form", [{}, LLAMA, NEAR], ids=["GPT-2", "LLaMA", "sliding window"])
 @pytest.mark.parametrize("cuts", [(8,), (1,) * 8, (3, 1, 4), (5, 3)])
 def test_with_the_cache_the_logits_are_the_same(positions: str, form: dict[str, Any], cuts: tuple[int, ...]) -> None:
@@ -177,7 +197,7 @@ def test_padding_behind_needs_no_mask_only_a_loss_that_ignores_it() -> None:
 
 
 @pytest.mark.parametrize("activation", ["gelu", "gelu_tanh", "swiglu", "relu"])
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("positions", POSITIONS)
 def test_every_form_of_it_trains_in_single_precision(positions: str, activation: str) -> None:
     """It learns to say the next number of 0 1 2 ... 10 0 1 ..."""
     model = gpt(random=False, dtype=np.float32, positions=positions, activation=activation, num_layers=2)
@@ -203,7 +223,7 @@ def sequence(model: GPT, ids: Any = IDS[:, :3], count: int = 30, seed: int = 1, 
     return np.stack(list(model.generate(ids, count, rng=np.random.default_rng(seed), **settings)), axis=1)
 
 
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("length", [1, 8, 13])
 def test_with_the_cache_the_tokens_are_the_same_beyond_the_window_too(positions: str, length: int) -> None:
     model, ids = gpt(positions=positions), np.tile(IDS, 2)[:, :length]
@@ -290,7 +310,7 @@ def test_dropout_is_silent_after_eval_and_active_in_training() -> None:
 # --- looking, building, moving ---
 
 
-@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("positions", POSITIONS)
 def test_attention_weights_are_causal_and_give_the_layers_context(positions: str) -> None:
     model = gpt(positions=positions)
     weights = model.attention_weights(IDS)
@@ -303,12 +323,12 @@ def test_attention_weights_are_causal_and_give_the_layers_context(positions: str
     seen = layer.attention_norm(x)
     values = layer.attention.value(seen).numpy().reshape(3, 8, 2, 6).swapaxes(1, 2)
     context = (weights[0].numpy() @ values).swapaxes(1, 2).reshape(3, 8, 12)
-    assert_close(layer.attention.output(context).numpy(), layer.attention(seen, causal=True).numpy())
+    assert_close(layer.attention.output(context).numpy(), layer.attention(seen, **model._masks(0, 8)).numpy())
 
 
-def test_rotary_positions_make_logits_depend_on_distances_alone_learned_ones_on_places() -> None:
+def test_rotary_and_alibi_make_weights_depend_on_distances_alone_learned_ones_on_places() -> None:
     """By how much a token prefers itself to the one before it, wherever it stands."""
-    for positions, same in (("rotary", True), ("learned", False)):
+    for positions, same in (("rotary", True), ("alibi", True), ("learned", False)):
         model = gpt(positions=positions, num_layers=1)
         token = np.full((1, 6), 3)  # equal tokens: only positions can tell them apart
         weights = model.attention_weights(token)[0].numpy()[0, 0]
@@ -351,7 +371,7 @@ def test_a_copy_has_its_own_tied_weights() -> None:
 
 
 def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
-    for positions in ("learned", "rotary"):
+    for positions in POSITIONS:
         host, device = gpt(positions=positions), gpt(positions=positions)
         for parameter in device.parameters():
             parameter.data = put(parameter.data)
@@ -419,7 +439,7 @@ def test_bad_settings_raise_at_the_call_not_at_the_first_token(
 def test_a_bad_config_is_named() -> None:
     with pytest.raises(ArgumentError, match="num_kv_heads=4 does not divide num_heads=6: pass a divisor of it"):
         gpt(**(LLAMA | {"num_kv_heads": 4}))
-    with pytest.raises(ArgumentError, match="positions must be 'learned' or 'rotary', got 'absolute'"):
+    with pytest.raises(ArgumentError, match="positions must be 'learned', 'rotary' or 'alibi', got 'absolute'"):
         gpt(positions="absolute")
     with pytest.raises(ArgumentError, match="window must be a positive integer, got 0"):
         gpt(positions="rotary", window=0)
