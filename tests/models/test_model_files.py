@@ -128,7 +128,7 @@ def changed(path: Path, arrays: Any = (), **config: Any) -> None:
         ({"model.positions.weight": np.ones((3, 64), np.float32)}, {}, r"shape \(3, 64\) for 'positions.weight'"),
         ({"model.positions.weight": np.ones((4, 64))}, {}, "dtype float64 for 'positions.weight'"),
         ({}, {"heads": 2}, "does not make a GPT: GPTConfig has no 'heads'; it has "),
-        ({}, {"positions": "none"}, "does not make a GPT: positions must be 'learned' or 'rotary'"),
+        ({}, {"positions": "none"}, "does not make a GPT: positions must be 'learned', 'rotary' or 'alibi'"),
         ({}, {"d_model": "wide"}, "does not make a GPT: "),
         ({}, {"d_model": 2**60}, "does not make a GPT: "),
         ({}, {"window": None}, "'config' must be dict, got None"),
