@@ -92,7 +92,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "modules": (
         "Modules",
         "nn",
-        "Module Parameter Buffer Sequential Residual functional_call loss_of per_example_grads summary init functional",
+        "Module Parameter Buffer Sequential Residual functional_call loss_of per_example_grads ExampleGrads summary init"
+        " functional",
     ),
     "layers": (
         "Layers",

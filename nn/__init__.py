@@ -24,6 +24,7 @@ from .decoding import Hypothesis, beam_search, greedy_decode
 from .distances import cosine_loss, hinge_loss, huber_loss, kl_divergence
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
+from .example_grads import ExampleGrads
 from .feed_forward import FeedForward
 from .functional_call import functional_call, loss_of
 from .local_attention import LocalAttention, PredictiveLocalAttention
@@ -73,6 +74,7 @@ __all__ = [
     "functional_call",
     "loss_of",
     "per_example_grads",
+    "ExampleGrads",
     "summary",
     "init",
     "parallel",

@@ -15,6 +15,7 @@ from .affine import Affine
 from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
+from .example_grads import ExampleGrads
 from .functional_call import Copies, functional_call
 from .lora import LoRA
 from .module import Module, Parameter
@@ -24,8 +25,8 @@ from .positional import LearnedPositions
 
 def per_example_grads(
     model: Module, loss: Callable[[Any, Any], Tensor], batch: Any, *, check: bool = True
-) -> dict[str, Array]:
-    """Return the gradient of each example's loss: a dict from path to array, ``(batch, *shape)``.
+) -> ExampleGrads:
+    """Return the gradient of each example's loss: a dict from path to array, ``(batch, *shape)``, as :class:`ExampleGrads`.
 
     ``loss(model, batch)`` returns one loss per example, as ``reduction="none"`` gives them, and the first axis of every array
     in ``batch`` is the examples. Row i is the gradient of ``loss(model, example i alone)[0]``. Frozen parameters are left out.
@@ -77,11 +78,13 @@ def per_example_grads(
         rows = {} if g is None or not call.parameters else _RULES[type(call.layer)](call, array_of(g))
         for path, p in call.parameters.items() if rows else ():
             found[id(p)] = found[id(p)] + rows[path] if id(p) in found else rows[path]
-    return {
-        path: found[id(p)] if id(p) in found else zeros((count, *p.shape), array_of(p))
-        for path, p in run.parameters.items()
-        if p.requires_grad
-    }
+    return ExampleGrads(
+        {
+            path: found[id(p)] if id(p) in found else zeros((count, *p.shape), array_of(p))
+            for path, p in run.parameters.items()
+            if p.requires_grad
+        }
+    )
 
 
 class _LayerCall(NamedTuple):

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -275,3 +276,28 @@ def test_on_a_device_as_on_the_host(case: str) -> None:
     assert all(type(rows) is fake_device.FakeArray for rows in got.values())
     for path, rows in expected.items():
         assert_close(to_host(got[path]), rows, path)
+
+
+def test_norms_and_cosines_are_those_of_the_rows_as_vectors(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    model = nn.Sequential(
+        nn.Affine(3, 4, rng=rng, dtype=np.float64), np.tanh, nn.Affine(4, 2, rng=rng, dtype=np.float64)
+    )
+    x = rng.standard_normal((5, 3))
+    rows = nn.per_example_grads(model, lambda model, x: model(x).sum(axis=1), x)
+    flat = np.concatenate([g.reshape(5, -1) for g in rows.values()], axis=1)
+    lengths = np.linalg.norm(flat, axis=1)
+    np.testing.assert_allclose(rows.norms(), lengths, rtol=1e-12)
+    np.testing.assert_allclose(rows.cosines(), (flat @ flat.T) / np.outer(lengths, lengths), rtol=1e-12)
+    assert rows.plot(tmp_path / "rows.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_an_example_without_a_gradient_has_no_direction(tmp_path: Path) -> None:
+    rows = nn.ExampleGrads(weight=np.array([[3.0, 4.0], [0.0, 0.0]], np.float32))
+    assert rows.norms().tolist() == [5.0, 0.0] and rows.cosines().tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    empty = nn.ExampleGrads()
+    assert empty.norms().shape == (0,) and empty.cosines().shape == (0, 0)
+    with pytest.raises(ArgumentError, match="there is nothing to plot: no parameter has a gradient"):
+        empty.plot(tmp_path / "rows.png")
+    with pytest.raises(ArgumentError, match="names no format"):
+        rows.plot(tmp_path / "rows.txt")
