@@ -24,8 +24,8 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
-    "Start": ["start", "install"],
-    "Course": ["course", "teaching", "ja/teaching", "teaching-lessons", "ja/teaching-lessons", "glossary"],
+    "Start": ["start", "ja/start", "install"],
+    "Course": ["course", "ja/course", "teaching", "ja/teaching", "teaching-lessons", "ja/teaching-lessons", "glossary"],
     "How-to": [
         "how-to",
         "training",

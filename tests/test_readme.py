@@ -25,6 +25,7 @@ PAGES = [
         "docs/layers-and-models.md",
         "docs/libraries.md",
         "docs/start.md",
+        "docs/ja/start.md",
         "docs/teaching.md",
         "docs/training.md",
         "docs/types.md",
