@@ -269,7 +269,7 @@ def parts(here: Path = HERE) -> dict[str, list[str]]:
     """The pages of each part, those that exist; every other page of docs/ is a How-to."""
     pages = {path.stem for path in here.glob("*.md")} - {"index"}
     named = {page for names in PARTS.values() for page in names} | set(LAST)
-    found = {part: [page for page in names if (here / f"{page}.md").is_file()] for part, names in PARTS.items()}
+    found = {part: [page for page in names if "/" in page or page in pages] for part, names in PARTS.items()}
     found["How-to"] += [*sorted(pages - named), *[page for page in LAST if page in pages]]
     return found
 

@@ -131,7 +131,7 @@ def test_a_new_page_is_a_how_to(tmp_path: Path) -> None:
     for name in ("index", "start", "new-page", "contribute"):
         (tmp_path / f"{name}.md").touch()
     parts = site_pages.parts(tmp_path)
-    assert parts["How-to"] == ["new-page", "contribute"] and parts["Start"] == ["start"]
+    assert parts["How-to"] == ["new-page", "contribute"] and parts["Start"] == ["start", "ja/start"]
 
 
 def test_a_comment_opens_on_the_site_alone() -> None:
