@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +28,20 @@ class ExampleGrads(dict[str, Array]):
 
     def norms(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the norm of each example's gradient over all parameters, ``(batch,)``, on the host."""
-        return np.sqrt(np.diagonal(self._products()))
+        squares = [(rows**2).sum(axis=1) for rows in self._flat()]
+        return np.sqrt(np.sum(squares, axis=0)) if squares else np.zeros(0)
 
     def cosines(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the cosine of each two examples' gradients, ``(batch, batch)``; it is 0 where a gradient is 0.
 
         1: both examples change the model in the same direction; -1: in opposite directions.
         """
-        products, norms = self._products(), self.norms()
+        norms = self.norms()
+        products = np.zeros((len(norms), len(norms)))
+        for rows in self._flat():
+            products += rows @ rows.T
         scale = np.outer(norms, norms)
-        return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+        return np.divide(products, scale, out=products, where=scale > 0)
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draw the norms as bars and the cosines as a map, red for the same direction and blue for the opposite one.
@@ -74,11 +79,7 @@ class ExampleGrads(dict[str, Array]):
             saved: Path = draw.save(fig, path)
         return saved
 
-    def _products(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the product of each two examples' gradients, in float64."""
-        flat = (to_host(rows).reshape(len(rows), -1).astype(np.float64) for rows in self.values())
-        count = len(next(iter(self.values()), ()))
-        products = np.zeros((count, count))
-        for rows in flat:
-            products += rows @ rows.T
-        return products
+    def _flat(self) -> Iterator[np.ndarray[Any, np.dtype[np.float64]]]:
+        """Yield each parameter's gradients as rows of numbers in float64, on the host."""
+        for rows in self.values():
+            yield to_host(rows).reshape(len(rows), -1).astype(np.float64)

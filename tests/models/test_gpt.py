@@ -12,7 +12,7 @@ import nn
 from minigrad import ArgumentError, DTypeError, GraphError, OutOfRangeError, ShapeError, no_grad
 from models import GPT, GPTConfig
 from tests.lazy import based_on, torch
-from tests.nn.layers import assert_close, assert_same, load, randomized, torch_state
+from tests.nn.layers import assert_close, assert_same, gradient, load, randomized, torch_state
 
 CONFIG = GPTConfig(vocab_size=11, window=8, d_model=12, num_heads=2, num_layers=3, hidden=20)
 IDS = np.random.default_rng(5).integers(0, 11, (3, 8))
@@ -70,17 +70,17 @@ def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: in
     (1, [2**-8]), (2, [2**-4, 2**-8]), (4, [2**-2, 2**-4, 2**-6, 2**-8]), (3, [2**-4, 2**-8, 2**-2]),
     (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
 ])  # fmt: skip
-def test_alibi_equals_pytorchs_encoder_layers_with_distances_subtracted(heads: int, slopes: list[float]) -> None:
+def test_alibi_equals_pytorchs_encoder_layers_with_all_gradients(heads: int, slopes: list[float]) -> None:
     model = gpt(num_heads=heads, positions="alibi")
-    state = torch_state(model)
-    theirs = TorchGPT(model.config)
-    state["positions.weight"] = np.zeros((model.config.window, model.config.d_model))
-    theirs = load(theirs, state)
+    none = {"positions.weight": np.zeros((model.config.window, model.config.d_model))}
+    theirs = load(TorchGPT(model.config), torch_state(model) | none)
     distance = torch.arange(8)[:, None] - torch.arange(8)
     bias = -torch.tensor(slopes, dtype=torch.float64)[:, None, None] * distance
     bias = bias.masked_fill(distance < 0, -torch.inf).repeat(len(IDS), 1, 1)  # (batch times heads, query, key)
-    expected = theirs.output(theirs.stack[0](theirs.embedding(torch.from_numpy(IDS)), mask=bias))
-    assert_close(model(IDS).numpy(), expected.detach().numpy())
+    ours, expected = model(IDS), theirs.output(theirs.stack[0](theirs.embedding(torch.from_numpy(IDS)), mask=bias))
+    assert_same([ours], [expected])
+    for name, g in torch_state(model, gradient).items():
+        assert_close(g, theirs.get_parameter(name).grad.numpy(), name)
 
 
 def turned(x: Any, heads: int, base: float) -> Any:
