@@ -48,6 +48,15 @@ def check_arguments(*arrays):
             raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
 '''
 
+AS_ARRAY = '''
+
+def as_array(value, *kinds):
+    """Return the array of a value, if its type has one of these names."""
+    if type(value).__name__ not in kinds:
+        return value
+    return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+'''
+
 
 class ArrayArgument:
     """One array inside the arguments.
@@ -58,11 +67,14 @@ class ArrayArgument:
         path: the text that takes it out of its argument, such as ``params["W1"]``; the name itself for an array.
         array: the example.
         shape: its shape; a free length is replaced by the text of its size.
+        kind: the name of the type of the example if that was no array of NumPy, such as "float"; else empty.
     """
 
-    def __init__(self, name: str, path: str, array: Any) -> None:
+    def __init__(self, name: str, path: str, array: Any, example: Any) -> None:
         self.name, self.path, self.array, self.key = name, path, array, name
         self.shape: tuple[Any, ...] = array.shape
+        plain = type(example) is np.ndarray or isinstance(example, np.generic)
+        self.kind = "" if plain else type(example).__name__
 
 
 class Arguments:
@@ -102,7 +114,7 @@ class Arguments:
             raise UnsupportedError(
                 f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})"
             ) from error
-        leaf = ArrayArgument(self._free(name) if path != name else name, path, array)
+        leaf = ArrayArgument(self._free(name) if path != name else name, path, array, value)
         self.leaves.append(leaf)
         return array
 
@@ -167,16 +179,15 @@ class Arguments:
         if _is_like(list(self.examples), list(args), iter(self.leaves)):
             return list(args)
         check_structure(list(self.examples), list(args), "the arguments")
-        arrays = []
+        arrays, given = [], iter(self.leaves)
 
         def plain(example: Any, value: Any) -> Any:
             if type(example) in _FROZEN:
                 if type(value) is not type(example) or value != example:
                     raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
                 return value
-            arrays.append(
-                value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
-            )
+            value = value._array if isinstance(value, Tensor) else value
+            arrays.append(as_array(value) if type(value).__name__ in ("float", next(given).kind) else value)
             return arrays[-1]
 
         found = [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
@@ -198,6 +209,10 @@ class Arguments:
             rows.append(f'    {quoted(leaf.key)}: ({_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
+    def check(self, sizes: bool) -> str:
+        """Return the functions that check the arguments, and take the arrays out of those that were no arrays."""
+        return (CHECK_SIZES if sizes else CHECK) + AS_ARRAY * any(leaf.kind for leaf in self.leaves)
+
     def opening(self) -> list[str]:
         """Return the first lines of the program: they take the arguments apart and check them."""
         lines = []
@@ -209,7 +224,14 @@ class Arguments:
                 f"    raise ValueError({'this program was written for ' + expected!r})",
             ]
         named = [leaf for leaf in self.leaves if leaf.key == leaf.name]
-        lines += [f"{leaf.name} = {leaf.path}" for leaf in named if leaf.name != leaf.path]
+        for leaf in named:
+            taken = f"as_array({leaf.path}, {quoted(leaf.kind)})" if leaf.kind else leaf.path
+            lines += [f"{leaf.name} = {taken}"] * (taken != leaf.name)
+        for name in self.dicts:
+            kinds = {leaf.kind for leaf in self.leaves if leaf.path.startswith(f"{name}[")} - {""}
+            if kinds:
+                taken = f"as_array(value, {', '.join(map(quoted, sorted(kinds)))})"
+                lines.append(f"{name} = {{key: {taken} for key, value in {name}.items()}}")
         names = ", ".join(leaf.name for leaf in named)
         if self.dicts:
             arrays = " | ".join(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.kernels import reference_mode
 from ..errors import ArgumentError, UnsupportedError
-from .arguments import CHECK, CHECK_SIZES, Arguments
+from .arguments import Arguments
 from .folds import folded
 from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
@@ -140,7 +140,7 @@ def written_lines(
     lines = _wrapped(written)
     scipy = any(text.scipy for text in (step, *inner))
     kernels = imports_of_kernels(draft.flat)
-    head = _head(f, arguments, CHECK if free is None else CHECK_SIZES, constants.arrays, scipy, kernels)
+    head = _head(f, arguments, arguments.check(free is not None), constants.arrays, scipy, kernels)
     checks = [statement.sentence for statement in draft.flat if isinstance(statement, Check)]
     source = "".join(f"{line.text}\n" for line in lines)
     return WrittenProgram(source, head, checks, constants.arrays, arguments), lines

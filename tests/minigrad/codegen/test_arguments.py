@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad._tree import map_leaves
-from minigrad.codegen import arguments, writing
+from minigrad._tree import leaves, map_leaves
+from minigrad.codegen import arguments
 from tests.minigrad.codegen import ordinary_programs
 from tests.minigrad.codegen.test_sizes import PARAMETERS, data
 from tests.minigrad.codegen.test_slide import network
@@ -89,7 +89,7 @@ def test_with_free_sizes_the_other_axes_and_dtypes_are_refused() -> None:
 @pytest.mark.parametrize("dropped", ["array.shape != shape", "array.dtype != dtype"])
 def test_a_check_that_is_dropped_is_noticed(dropped: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert dropped in arguments.CHECK
-    monkeypatch.setattr(writing, "CHECK", arguments.CHECK.replace(dropped, "False"))
+    monkeypatch.setattr(arguments, "CHECK", arguments.CHECK.replace(dropped, "False"))
     assert any(text.startswith("the file") for text in accepted(mg.write_numpy(network, *data(16))))
 
 
@@ -103,3 +103,72 @@ def test_an_argument_that_is_not_checked_is_noticed(part: str, monkeypatch: pyte
 
     monkeypatch.setattr(arguments.Arguments, part, shorter)
     assert any(text.startswith("the file") for text in accepted(mg.write_numpy(network, *data(16))))
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+class Converted:
+    """A value of another library, which NumPy converts to an array."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([0.5, 2.0], dtype)
+
+
+def squares(tree: Any) -> Any:
+    return sum((np.sum(leaf * leaf) for leaf in leaves(tree) if not isinstance(leaf, (int, str))), 0.0)
+
+
+EXAMPLES: dict[str, Any] = {
+    "float": 2.0,
+    "float64": np.float64(2.0),
+    "float32": np.float32(2.0),
+    "0-d": np.array(2.0),
+    "tensor": mg.Tensor([0.5, 2.0]),
+    "tracked": mg.Tensor([0.5, 2.0], requires_grad=True),
+    "subclass": np.array([0.5, 2.0]).view(Subclass),
+    "memory": memoryview(np.ones(2)),
+    "another library": Converted(),
+    "list": [1.0, 2.0],
+    "tuple": (1.0, np.ones(2), mg.Tensor(3.0)),
+    "dict": {"value": 1.0, "key": 2.0, "as_array": 3.0},
+    "nested": {"a": [1.0, {"b": np.float32(3.0)}], "n": 3, "s": "x", "none": None, "t": True},
+    "large dict": {f"p.{i}": float(i) if i % 2 else np.full(2, float(i)) for i in range(14)},
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_program_takes_what_its_examples_were(name: str) -> None:
+    example = EXAMPLES[name]
+    program = mg.write_numpy(squares, example)
+    saved: dict[str, Any] = {}
+    exec(program.source, saved)
+    arrays = [np.asarray(leaf.array, float) for leaf in program._arguments.leaves]
+    for call in (program, saved["step"]):
+        value, gradient = call(example)
+        assert value == sum(np.sum(array * array) for array in arrays)
+        found = leaves(gradient)
+        assert [np.shape(g) for g in found] == [np.shape(array) for array in arrays]
+        assert all(np.array_equal(g, 2 * array) for g, array in zip(found, arrays, strict=True))
+
+
+def test_a_complex_number_is_taken_as_it_was_given() -> None:
+    program = mg.write_numpy(lambda z: np.abs(z) ** 2, 3 + 4j)
+    saved: dict[str, Any] = {}
+    exec(program.source, saved)
+    for call in (program, saved["step"]):
+        value, gradient = call(3 + 4j)
+        assert abs(value - 25) < 1e-12
+        assert abs(abs(gradient) - 10) < 1e-12
+
+
+def test_a_number_in_an_argument_of_another_kind_is_refused() -> None:
+    saved: dict[str, Any] = {}
+    exec(mg.write_numpy(squares, {"a": 2.0, "b": np.ones(2)}).source, saved)
+    wrong = [({"a": "2", "b": np.ones(2)}, "a is a str"), ({"a": 2, "b": np.ones(2)}, "a is a int")]
+    for argument, message in [*wrong, ({"a": 2.0, "b": [1.0, 1.0]}, "b is a list")]:
+        with pytest.raises(TypeError, match=message):
+            saved["step"](argument)
+    with pytest.raises(ValueError, match=r"b has shape \(3,\)"):
+        saved["step"]({"a": 2.0, "b": np.ones(3)})
