@@ -169,3 +169,29 @@ def test_what_growth_says_is_the_growth(tmp_path: Path) -> None:
     (finding,) = [f for f in watched(tmp_path, text).findings if f.kind == "exploding"]
     assert "by the factor 2 per iteration" in finding.what
     assert np.log2(1e4) < 15
+
+
+def test_a_function_called_with_a_keyword_is_compared_only_if_the_trace_holds_all_of_its_call(tmp_path: Path) -> None:
+    """The trace has no keywords. Without the keyword, ``apply`` computes another function, with another derivative."""
+    rule = 'bell = mg.primitive(lambda x: np.exp(-x * x), name="bell").vjp(x=lambda g, ans, x: g * -2 * x * ans)'
+    own = """
+class Power(mg.Function):
+    @staticmethod
+    def forward(ctx, x, n=1):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return x**n
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return ROW
+
+"""
+    text = programs.OWN.replace(rule, own).replace("bell(x - c)", "Power.apply(x - c, n=2)").replace("0.02", "0.001")
+    right = text.replace("ROW", "g * ctx.n * x ** (ctx.n - 1)")
+    assert watched(tmp_path, right).findings == []
+    positional = text.replace("n=2)", "2)")
+    assert watched(tmp_path, positional.replace("ROW", "g * ctx.n * x ** (ctx.n - 1), None")).findings == []
+    found = watched(tmp_path, positional.replace("ROW", "g * 3 * ctx.n * x ** (ctx.n - 1), None")).findings
+    assert [finding.kind for finding in found[:1]] == ["own rule"]
