@@ -23,7 +23,7 @@ from .engine.tensor import Tensor
 from .errors import ArgumentError, import_extra
 
 FORMAT = "minigrad-2"
-FIRST_FORMAT = "minigrad-1"  # the format of 0.1.0, which has no checksum
+FIRST_FORMAT = "minigrad-1"  # the format before the first release, which has no checksum
 
 DTYPES = {"BOOL": "bool", "F16": "float16", "F32": "float32", "F64": "float64", "C64": "complex64"} | {
     f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
@@ -81,7 +81,7 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
 def load_checkpoint(
     path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays and the description that :func:`save_checkpoint` wrote. Files of 0.1.0 have no checksum to compare.
+    """Return the arrays and the description that :func:`save_checkpoint` wrote. Files of the first format have no checksum.
 
     Args:
         form: the required form of the description, as for :func:`require`.

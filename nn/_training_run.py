@@ -255,8 +255,8 @@ class TrainingRun:
         arrays, about = self.ranks.of_first(lambda: state.read(path))
         if about["kind"] == state.FIRST_KIND:
             raise CheckpointError(
-                f"'{path}' was written by minigrad 0.1.0, which did not record the data of a run: load its weights with "
-                "nn.load_weights, and start a new run with resume=False"
+                f"'{path}' has the format from before the first release, which does not describe the data: load its "
+                "weights with nn.load_weights, and start a new run with resume=False"
             )
         settings = self._settings()
         if None in (settings["the learning rate"], about["run"].get("the learning rate")):

@@ -16,7 +16,7 @@ from .module import Module
 from .optimizer import Optimizer
 
 KIND = "minigrad training state, version 2"
-FIRST_KIND = "minigrad training state, version 1"  # written by 0.1.0, which did not record the data
+FIRST_KIND = "minigrad training state, version 1"  # from before the first release; it has nothing about the data
 WEIGHTS_KIND = "minigrad weights, version 1"
 WEIGHTS_FORM = {"model": str, "config": object}
 FORM = {

@@ -73,7 +73,7 @@ def naming(trace_file: Path, path: Path, file: str, length: int = 4) -> Replay:
     return load_trace(path)
 
 
-@pytest.mark.parametrize("length", [3, 4])  # 3: as 0.1.0 wrote them
+@pytest.mark.parametrize("length", [3, 4])  # 3: as they were written before the first release
 @pytest.mark.parametrize("file", ["/etc/passwd", "/dev/zero", __file__])
 def test_a_path_that_a_file_names_is_never_opened(
     file: str, length: int, trace_file: Path, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -261,7 +261,7 @@ def test_no_flipped_byte_goes_unseen(path: Path) -> None:
             assert all(np.array_equal(read[name], arrays[name]) for name in arrays) and read.keys() == arrays.keys()
 
 
-def test_a_file_of_0_1_0_loads_and_one_that_was_made_to_look_so_does_not(path: Path) -> None:
+def test_a_file_of_the_first_format_loads_and_one_that_was_made_to_look_so_does_not(path: Path) -> None:
     arrays = {"w": np.ones(2)}
     path.write_bytes(safetensors.numpy.save(arrays, {"format": "minigrad-1", "about": '{"n": 1}'}))
     assert load_checkpoint(path)[1] == {"n": 1}
