@@ -17,7 +17,7 @@ from pathlib import Path
 from docs.site_lessons import child
 from docs.site_pages import store
 
-SECONDS = 60  # for one example, on a busy machine; they take up to five
+QUIET = 15.0  # seconds; no example takes longer on a quiet machine
 SHOWN = (".png", ".svg", ".html")
 # These read the weights of a real encoder, 90 MB in a package of its own, and are run where it is installed.
 WITH_WEIGHTS = {"semantic_search", "sentence_classifier", "word_in_context"}
@@ -63,11 +63,11 @@ def run(path: Path, folder: Path) -> Run:
     """Run an example in ``folder``, where only what a page shows is left afterwards.
 
     Raises:
-        RuntimeError: it failed, and not because the encoder's weights are not installed.
+        RuntimeError: it took too long, or it failed, and not because the encoder's weights are not installed.
     """
     folder.mkdir(parents=True)
     start = time.monotonic()
-    ran = child([sys.executable, str(path), "--quick"], folder, SECONDS)
+    ran = child([sys.executable, str(path), "--quick"], folder, QUIET)
     if ran.returncode:
         if path.stem in WITH_WEIGHTS and "pip install" in ran.stderr:
             return Run(missing=ran.stderr.strip().splitlines()[-1].removeprefix("error: "))

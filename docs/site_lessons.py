@@ -19,7 +19,7 @@ from docs.site_pages import store
 from lesson_notebooks import Cell, cells, run
 from minigrad.learn.tasks import ORDER
 
-SECONDS = 120  # for one lesson; they take a few
+QUIET = 12.0  # seconds; no lesson takes longer on a quiet machine
 # What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
 WORDS = {
     "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}"),
@@ -86,22 +86,35 @@ def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language
 
 def _run(path: Path, language: str, folder: Path) -> list[dict[str, Any]]:
     """What became of each cell of code, in a process of its own."""
-    ran = child([sys.executable, "-m", "docs.site_lessons", str(path), language], folder, SECONDS)
+    ran = child([sys.executable, "-m", "docs.site_lessons", str(path), language], folder, QUIET)
     if ran.returncode:
         raise RuntimeError(f"{path.name} ({language}) failed:\n{ran.stderr}")
     outcomes: list[dict[str, Any]] = json.loads(ran.stdout)
     return outcomes
 
 
-def child(command: list[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a program of this repository in ``folder``: without a window, with one BLAS thread, in UTF-8."""
+def child(command: list[str], folder: Path, quiet: float) -> subprocess.CompletedProcess[str]:
+    """Run a program of this repository in ``folder``: without a window, with one BLAS thread, in UTF-8.
+
+    ``quiet`` is the number of seconds that it may take on a quiet machine.
+
+    Raises:
+        RuntimeError: it took ten times as long, and was stopped.
+    """
     root = Path(__file__).parents[1]
     paths = [str(root), str(root / "examples"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     environment |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=seconds, check=False
-    )
+    options: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "encoding": "utf-8"}
+    try:
+        return subprocess.run(command, timeout=10 * quiet, check=False, **options)
+    except subprocess.TimeoutExpired as error:
+        waited = (
+            f"{' '.join(command[1:])} was stopped after {10 * quiet:g} s, ten times what it takes on a quiet machine"
+        )
+        lines = [part.decode("utf-8", "replace").strip() for part in (error.stdout, error.stderr) if part]
+        last = "".join(f"; its last line was: {text.splitlines()[-1]}" for text in lines if text)
+        raise RuntimeError(waited + last) from None
 
 
 def course(root: Path) -> str:

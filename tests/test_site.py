@@ -232,6 +232,16 @@ def test_a_lesson_that_fails_stops_the_build(tmp_path: Path) -> None:
         site_lessons.write(tmp_path, tmp_path / "course")
 
 
+def test_a_program_that_takes_ten_times_as_long_is_named_with_its_last_line(tmp_path: Path) -> None:
+    """A quiet run of 0.2 s is allowed: Python has begun within the 2 s of the limit, or the message has no last line."""
+    code = "import time; print('epoch 3', flush=True); time.sleep(60)"
+    with pytest.raises(
+        RuntimeError, match=r"-c import time.* was stopped after 2 s, ten times what it takes"
+    ) as caught:
+        site_lessons.child([sys.executable, "-c", code], tmp_path, 0.2)
+    assert re.search(r"on a quiet machine(; its last line was: epoch 3)?$", str(caught.value))
+
+
 def test_the_course_lists_every_exercise() -> None:
     text = site_lessons.course(ROOT)
     stubs = {"{}.{}".format(*path.stem.split("_")[:2]) for path in (ROOT / "exercises" / "stubs").glob("*.py")}

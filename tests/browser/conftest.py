@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SECONDS = 30  # for what a test waits for; it takes less than 3 s on a quiet machine
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
 
@@ -60,7 +61,7 @@ def show(browser: Any) -> Iterator[Callable[..., Any]]:
         options = {"reduced_motion": "reduce"} | options
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
         contexts.append(context)
-        context.set_default_timeout(5000)
+        context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
         page.on("console", look_at_console)
         page.on("pageerror", lambda error: troubles.append(f"an exception: {error}"))

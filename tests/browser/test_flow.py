@@ -135,10 +135,7 @@ def test_play_goes_to_the_end_and_stops(path: Path, flow: grad_flow, show: Show)
     page = show(path)
     page.click("#play")
     assert page.locator("#number").text_content() != str(flow.steps[-1])
-    for _ in range(200):
-        if page.locator("#play").get_attribute("aria-pressed") == "false":
-            break
-        page.wait_for_timeout(50)
+    page.locator("#play[aria-pressed=false]").wait_for()
     assert page.locator("#number").text_content() == str(flow.steps[-1])
     assert page.locator("#play").text_content() == "Play"
 

@@ -75,10 +75,9 @@ def test_playing_stops_at_the_end(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show)
     page.locator("#speed").select_option("16")
     page.locator("#play").click()
-    for _ in range(200):
-        if page.evaluate("state.step === timeline.count"):
-            break
-        page.wait_for_timeout(50)
+    count = page.evaluate("timeline.count")
+    page.locator(f"#count:text-is('{count} / {count}')").wait_for()
+    page.locator("#play:has-text('▶')").wait_for()
     assert page.evaluate("state.step === timeline.count && state.playing === null")
 
 

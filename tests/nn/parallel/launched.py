@@ -15,8 +15,8 @@ needs_mpi = pytest.mark.skipif(
 
 
 def launch(processes, script, *arguments, restarts=0):
-    """`minigrad launch`, with one thread each; it is killed after a minute."""
+    """`minigrad launch`, with one thread each; it is killed after two minutes."""
     command = [sys.executable, "-m", "minigrad", "launch", "-n", str(processes), "--restarts", str(restarts)]
     command += [str(HERE / script), *map(str, arguments)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.run(command, env=environment, cwd=HERE.parents[2], capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, cwd=HERE.parents[2], capture_output=True, text=True, timeout=120)
