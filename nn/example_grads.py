@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,4 +83,4 @@ class ExampleGrads(dict[str, Array]):
     def _flat(self) -> Iterator[np.ndarray[Any, np.dtype[np.float64]]]:
         """Yield each parameter's gradients as rows of numbers in float64, on the host."""
         for rows in self.values():
-            yield to_host(rows).reshape(len(rows), -1).astype(np.float64)
+            yield to_host(rows).reshape(len(rows), math.prod(rows.shape[1:])).astype(np.float64)

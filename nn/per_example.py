@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -38,10 +39,10 @@ def per_example_grads(
     copies of the parameters. The model is as after a call of it, and ``grad`` of its parameters does not change.
 
     Args:
-        check: whether to run the first example alone too, and then the last. This shows a layer whose input does not have the
-            examples as its first axis, and a loss that depends on other examples. While dropout is active, losses of the same
-            example differ, so only the shapes are compared: call ``model.eval()`` to compare the losses. In a loop, one call
-            with the check is enough.
+        check: whether to run the first example alone too, and then the last; a single example runs beside a copy of itself.
+            This shows a layer whose input does not have the examples as its first axis, and a loss that depends on other
+            examples. While dropout is active, losses of the same example differ, so only the shapes are compared: call
+            ``model.eval()`` to compare the losses. In a loop, one call with the check is enough.
 
     Raises:
         UnsupportedError: a BatchNorm in training mode, which mixes the examples; a parameter that another layer uses; or an
@@ -69,10 +70,13 @@ def per_example_grads(
     run = _NotedRun(model, loss, modules)
     losses, calls = run.losses(batch, count)
     run.hand_back()
-    if check and count > 1:
-        for which, one in (("first", slice(0, 1)), ("last", slice(count - 1, count))):
-            alone = tree_map(lambda array, one=one: array[one], batch)
-            run.check_alone(which, alone, count, losses.numpy()[one], calls)
+    if check and count == 1:  # only a second example shows which axis is that of the examples
+        both, its_calls = run.losses(tree_map(lambda array: np.concatenate([plain(array)] * 2), batch), 2)
+        run.check_alone("first", batch, both.numpy(), 2, its_calls)
+    for which, i in (("first", 0), ("last", count - 1)) if check and count > 1 else ():
+        run.check_alone(which, tree_map(lambda array, i=i: array[i : i + 1], batch), losses.numpy()[[i]], count, calls)
+    for call in calls:
+        run.check_axis(call, call.x.shape[:1] == (count,), count, "")
     found: dict[int, Array] = {}
     for call, g in zip(calls, autograd_grad(losses.sum(), [call.y for call in calls], allow_unused=True)):
         rows = {} if g is None or not call.parameters else _RULES[type(call.layer)](call, array_of(g))
@@ -152,26 +156,37 @@ class _NotedRun:
         """Assign to the model what the call has assigned to the copy, such as the counts of Dropout."""
         self.copies.hand_back({id(stands): stands.layer for stands in self.noted})
 
-    def check_alone(self, which: str, example: Any, count: int, loss: Array, calls: list[_LayerCall]) -> None:
-        """Run one example alone, and raise if a layer gets another shape, or the loss is not as among ``count`` examples."""
+    def check_alone(self, which: str, example: Any, loss: Array, count: int, calls: list[_LayerCall]) -> None:
+        """Run one example alone, and raise if a layer gets another shape, or the loss is not as among all examples."""
         alone, its_calls = self.losses(example, 1)
         for call, its in zip(calls, its_calls):
-            if call.x.shape != (count, *its.x.shape[1:]) or its.x.shape[:1] != (1,):
-                path = next(path for path, module in self.modules.items() if module is call.layer)
-                raise UnsupportedError(
-                    f"the input of '{path}' must have the examples as its first axis, got {call.x.shape} for "
-                    f"{count} examples and {its.x.shape} for one"
-                )
+            fits = its.x.shape[:1] == (1,) and call.x.shape == (count, *its.x.shape[1:])
+            self.check_axis(call, fits, count, f" and {its.x.shape} for one")
         dropped = any(isinstance(m, Dropout) and m.training and m.p for m in self.modules.values())
         if len(calls) != len(its_calls) or not (dropped or np.allclose(alone.numpy(), loss, 1e-3, 1e-6)):
             raise ArgumentError(
                 f"the {which} example alone has another loss than in the batch: it must not depend on others"
             )
 
+    def check_axis(self, call: _LayerCall, fits: bool, count: int, beside_it: str) -> None:
+        """Raise unless the first axis of the input of a layer is that of the ``count`` examples."""
+        if not fits:
+            path = next(path for path, module in self.modules.items() if module is call.layer)
+            raise UnsupportedError(
+                f"the input of '{path}' must have the examples as its first axis, got {call.x.shape} for {count} "
+                f"example{'s' * (count != 1)}{beside_it}"
+            )
+
 
 def _flat(array: Array) -> Array:
     """Return (batch, rows, width): all axes between the first and the last are joined."""
-    return array.reshape(len(array), -1, array.shape[-1])
+    return _rows(array, 1)
+
+
+def _rows(array: Array, last: int) -> Array:
+    """Join all axes between the first and the ``last`` ones. A size of -1 would not do that for no example."""
+    ends = array.shape[array.ndim - last :]
+    return array.reshape(len(array), math.prod(array.shape[1 : array.ndim - last]), *ends)
 
 
 def _product(x: Array, g: Array) -> Array:
@@ -205,14 +220,14 @@ def _embedding(call: _LayerCall, g: Array) -> dict[str, Array]:
     count, (vocabulary, width) = len(g), call.layer.weight.shape
     rows = zeros((count * vocabulary, width), g)
     tables = beside(vocabulary * np.arange(count)[:, None], g)  # where the table of each example begins
-    np.add.at(rows, (beside(call.x, g).reshape(count, -1) + tables).reshape(-1), g.reshape(-1, width))
+    np.add.at(rows, (_rows(beside(call.x, g), 0) + tables).reshape(-1), g.reshape(-1, width))
     return {"weight": rows.reshape(count, vocabulary, width)}
 
 
 def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
-    (length, width), start = g.shape[-2:], call.keywords.get("start", 0)
+    length, start = g.shape[-2], call.keywords.get("start", 0)
     rows = zeros((len(g), *call.layer.weight.shape), g)
-    rows[:, start : start + length] = g.reshape(len(g), -1, length, width).sum(axis=1)
+    rows[:, start : start + length] = _rows(g, 2).sum(axis=1)
     return {"weight": rows}
 
 
@@ -225,6 +240,8 @@ def _norm(call: _LayerCall, g: Array) -> dict[str, Array]:
 def _each(call: _LayerCall, g: Array) -> dict[str, Array]:
     """Run the layer and its backward once per example."""
     own = list(call.parameters.values())
+    if not len(g):
+        return {path: zeros((0, *p.shape), g) for path, p in call.parameters.items()}
     grads = [autograd_grad(call.layer(call.x[i : i + 1]), own, g[i : i + 1]) for i in range(len(g))]
     return {path: np.stack([array_of(row[k]) for row in grads]) for k, path in enumerate(call.parameters)}
 

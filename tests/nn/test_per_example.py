@@ -236,6 +236,32 @@ def test_positions_are_not_taken_for_examples(length: int) -> None:
     refused(model, lambda m, batch: m(batch).mean(axis=(1, 2)), ids, UnsupportedError, words)
 
 
+@pytest.mark.parametrize("length", [1, 5])
+@pytest.mark.parametrize("count", [0, 1])
+def test_one_or_no_example_is_checked_too(count: int, length: int) -> None:
+    """The positions 0, 1, ... of a single sentence look like so many examples, and those of a single token like one."""
+    config = models.BertConfig(7, d_model=8, num_heads=2, num_layers=1, hidden=8, max_positions=8, dropout=0.0)
+    model, ids = models.BertEncoder(config, rng=rng(), dtype=F), np.ones((count, length), int)
+    words = "the input of 'positions' must have the examples as its first axis, got "
+    words += rf"\({length},\) for 2 examples and \({length},\) for one" if count else rf"\({length},\) for 0 examples"
+    refused(model, lambda m, batch: m(batch).mean(axis=(1, 2)), ids, UnsupportedError, words)
+    layer = nn.Affine(6, 3, rng=rng(), dtype=F)
+    swapped = nn.Sequential(lambda x: np.swapaxes(x, 0, 1), layer, lambda x: np.swapaxes(x, 0, 1).sum(axis=(1, 2)))
+    words = "the input of 'layers.1' must"
+    refused(swapped, lambda m, x: m(x), np.ones((count, length, 6)), UnsupportedError, words)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_example_has_no_rows(case: str) -> None:
+    make, loss, batch = CASES[case]
+    model = make()
+    rows = nn.per_example_grads(model, loss, mg.tree_map(lambda array: array[:0], batch))
+    assert {path: array.shape for path, array in rows.items()} == {
+        path: (0, *p.shape) for path, p in model.named_parameters()
+    }
+    assert rows.norms().shape == (0,) and rows.cosines().shape == (0, 0)
+
+
 def later(y: Any) -> Any:
     """The sums over the examples before each one, so that the first does not depend on another."""
     return (np.cumsum(y, axis=0) - y).sum(axis=1)
