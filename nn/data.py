@@ -43,7 +43,8 @@ class Batches:
         batch_size: the number of examples in a batch; the last batch of an epoch may be smaller.
         seed: the seed of the order, >= 0.
         shuffle: whether to shuffle; if False, every epoch has the examples in the order of the arrays.
-        drop_last: whether to leave out a last batch that is smaller. With ``shuffle``, these examples differ in each epoch.
+        drop_last: whether to leave out a batch that would be smaller. With ``shuffle``, its examples are chosen at random in
+            each epoch; otherwise they are the last of the arrays. ``lengths`` has no influence on the choice.
         collate: a function that makes the batch from the indices of its examples, (batch,) integers. Use it for data that is
             not in arrays, for example lists of different lengths to pad, or files to read. If it has an argument named
             ``epoch``, it also gets the number of the epoch, on which random changes of the data may depend.
@@ -111,6 +112,7 @@ class Batches:
         rng = np.random.default_rng([self.seed, n])
         order = rng.permutation(self.count) if self.shuffle else np.arange(self.count)
         if self.lengths is not None:
+            order = order[: len(self) * self.batch_size]  # drop_last acts before the sort, or it would drop the longest
             order = order[np.argsort(self.lengths[order], kind="stable")]
         starts = np.arange(len(self)) * self.batch_size
         if self.lengths is not None and self.shuffle:

@@ -113,6 +113,25 @@ def test_examples_of_one_length_are_shuffled() -> None:
     assert all(set(order) in ({0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}) for order in orders)
 
 
+def test_what_is_dropped_does_not_depend_on_the_lengths() -> None:
+    """Each of the 11 examples is left out of about 3/11 of the epochs, the longest, too; the others fill batches by length."""
+    lengths = np.array([3, 9, 4, 4, 8, 2, 7, 5, 6, 100, 4])
+    settings: dict[str, Any] = {"seed": 0, "drop_last": True}
+    batches, plain = Batches([np.arange(11)], 4, lengths=lengths, **settings), Batches([np.arange(11)], 4, **settings)
+    dropped = np.zeros(11)
+    for n in range(300):
+        found = labels(batches, n)
+        assert [len(batch) for batch in found] == [4, 4]
+        ordered = sorted(found, key=lambda batch: lengths[batch].sum())
+        assert lengths[ordered[0]].max() <= lengths[ordered[1]].min()
+        kept = np.concatenate(found)
+        assert set(kept) == set(np.concatenate(labels(plain, n)))
+        dropped += ~np.isin(np.arange(11), kept)
+    assert dropped.sum() == 900 and (abs(dropped - 300 * 3 / 11) < 4 * np.sqrt(300 * 3 / 11 * 8 / 11)).all()
+    still = Batches([np.arange(11)], 4, lengths=lengths, shuffle=False, **settings)
+    assert labels(still) == labels(still, 1) == [[5, 0, 2, 3], [7, 6, 4, 1]]  # without the last three
+
+
 def test_on_a_device(put) -> None:
     host = Batches([X, Y], 4, seed=0)
     for (x, y), (expected_x, expected_y) in zip(Batches([put(X), put(Y)], 4, seed=0).epoch(1), host.epoch(1)):
