@@ -36,10 +36,10 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
     """
     check_positive(d_model=d_model, warmup=warmup)
     check_interval(0, math.inf, scale=scale)
+    d_model, warmup, scale = int(d_model), int(warmup), float(scale)
 
     def learning_rate(step: int) -> float:
-        check_not_negative(step=step)
-        n = step + 1
+        n = _number(step) + 1
         return scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
 
     return learning_rate
@@ -52,7 +52,7 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
     it reaches at step ``steps`` (Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5). From then on the rate is ``final``.
 
     Raises:
-        ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
+        ArgumentError: steps or warmup is not an integer, warmup is not in [0, steps), or a rate is negative or not finite.
 
     Example:
         >>> import nn
@@ -60,7 +60,7 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
     """
-    return _warmed_up(peak, steps, warmup, final, lambda t: final + (peak - final) * (1 + math.cos(math.pi * t)) / 2)
+    return _warmed_up(peak, steps, warmup, final, _between)
 
 
 def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
@@ -70,7 +70,7 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
     ``steps``. From then on the rate is ``final``.
 
     Raises:
-        ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
+        ArgumentError: steps or warmup is not an integer, warmup is not in [0, steps), or a rate is negative or not finite.
 
     Example:
         >>> import nn
@@ -78,7 +78,7 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
-    return _warmed_up(peak, steps, warmup, final, lambda t: peak + (final - peak) * t)
+    return _warmed_up(peak, steps, warmup, final, lambda start, end, t: start * (1 - t) + end * t)
 
 
 def one_cycle_schedule(
@@ -102,15 +102,18 @@ def one_cycle_schedule(
         >>> [round(schedule(step), 2) for step in (0, 2, 4, 5, 8, 10)]
         [0.04, 0.44, 0.97, 0.98, 0.29, 0.0]
     """
-    start = peak / 25 if start is None else start
-    final = start / 10000 if final is None else final
     check_positive(steps=steps)
-    check_interval(0, math.inf, peak=peak, start=start, final=final)
+    check_interval(0, math.inf, peak=peak)
+    start = float(peak) / 25 if start is None else start
+    check_interval(0, math.inf, start=start)
+    final = float(start) / 10000 if final is None else final
+    check_interval(0, math.inf, final=final)
     check_interval(0, 1, rise=rise)
+    steps, peak, start, final, rise = int(steps), float(peak), float(start), float(final), float(rise)
     turn = rise * steps - 1  # the step with the highest rate, if it is a whole number
 
     def learning_rate(step: int) -> float:
-        check_not_negative(step=step)
+        step = _number(step)
         if step <= turn:
             return _between(start, peak, step / turn if turn else 1.0)
         return _between(peak, final, min((step - turn) / (steps - 1 - turn), 1.0) if steps - 1 > turn else 1.0)
@@ -120,7 +123,8 @@ def one_cycle_schedule(
 
 def _between(start: float, end: float, t: float) -> float:
     """Return ``start`` for t = 0 and ``end`` for t = 1, along half a cosine."""
-    return end + (start - end) * (1 + math.cos(math.pi * t)) / 2
+    share = (1 + math.cos(math.pi * t)) / 2
+    return start * share + end * (1 - share)
 
 
 def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
@@ -138,10 +142,10 @@ def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
     check_positive(every=every)
     check_interval(0, math.inf, lr=lr)
     check_interval(0, 1, factor=factor)
+    lr, every, factor = float(lr), int(every), float(factor)
 
     def learning_rate(step: int) -> float:
-        check_not_negative(step=step)
-        return lr * factor ** (step // every)
+        return lr * factor ** (_number(step) // every)
 
     return learning_rate
 
@@ -150,9 +154,10 @@ def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
 class PlateauSchedule:
     """A learning rate that is multiplied by ``factor`` when a metric has not improved for more than ``patience`` epochs.
 
-    An epoch improves if its value is less than ``(1 - threshold) * b``, or with "max" more than ``(1 + threshold) * b``, where
-    b is the value of the last epoch that improved. This is PyTorch's ReduceLROnPlateau with its threshold_mode "rel"; the rule
-    is that of He et al. 2016, arXiv:1512.03385, section 3.4, "when the error plateaus".
+    An epoch improves if its value is less than ``b - threshold * abs(b)``, or with "max" more than ``b + threshold * abs(b)``,
+    where b is the value of the last epoch that improved. For b > 0 this is PyTorch's ReduceLROnPlateau with its threshold_mode
+    "rel"; for b < 0 PyTorch changes the sign of the threshold, so that with "min" a value that stays the same improves. The
+    rule is that of He et al. 2016, arXiv:1512.03385, section 3.4, "when the error plateaus".
 
     Args:
         lr: the rate of the first epochs.
@@ -187,13 +192,17 @@ class PlateauSchedule:
         check_not_negative(patience=self.patience, cooldown=self.cooldown)
         check_interval(0, math.inf, lr=self.lr, threshold=self.threshold, final=self.final)
         check_interval(0, 1, factor=self.factor)
+        for name in ("lr", "factor", "threshold", "final"):
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     def __call__(self, values: Iterable[float]) -> float:
         sign = 1 if self.best[0] == "max" else -1
-        lr, last, waited, cooling = self.lr, -sign * math.inf, 0, 0
+        lr, best, waited, cooling = self.lr, -math.inf, 0, 0  # best: a value times sign, so that the greatest is best
         for value in values:
-            improved = sign * value > sign * last * (1 + sign * self.threshold)
-            last = value if improved else last
+            signed = sign * float(value)
+            least = best * (1 + math.copysign(self.threshold, best)) if math.isfinite(best) else best
+            improved = signed > least
+            best = signed if improved else best
             waited = 0 if improved or cooling else waited + 1
             cooling = max(cooling - 1, 0)
             if waited > self.patience:
@@ -203,17 +212,27 @@ class PlateauSchedule:
         return lr
 
 
-def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:
-    """Return the schedule ``peak * (step + 1) / warmup`` during the warm-up and ``decay(t)``, t in [0, 1], afterwards."""
+def _number(step: int) -> int:
+    """Return a step as a Python integer, whose arithmetic does not overflow."""
+    check_not_negative(step=step)
+    return int(step)
+
+
+def _warmed_up(
+    peak: float, steps: int, warmup: int, final: float, decay: Callable[[float, float, float], float]
+) -> Schedule:
+    """Return the schedule ``peak * (step + 1) / warmup`` in the warm-up and ``decay(peak, final, t)``, t in [0, 1], later."""
     check_positive(steps=steps)
+    check_not_negative(warmup=warmup)
     check_interval(0, math.inf, peak=peak, final=final)
-    if not 0 <= warmup < steps:
+    peak, steps, warmup, final = float(peak), int(steps), int(warmup), float(final)
+    if warmup >= steps:
         raise ArgumentError(f"warmup must be at least 0 and less than steps={steps}, got {warmup!r}")
 
     def learning_rate(step: int) -> float:
-        check_not_negative(step=step)
+        step = _number(step)
         if step < warmup:
-            return peak * (step + 1) / warmup
-        return decay(min((step - warmup) / (steps - warmup), 1.0))
+            return peak * ((step + 1) / warmup)  # in this order it is never more than peak
+        return decay(peak, final, min((step - warmup) / (steps - warmup), 1.0))
 
     return learning_rate

@@ -138,21 +138,40 @@ def test_ends(make) -> None:
 ])  # fmt: skip
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_plateau_equals_pytorch(mode, settings, sign) -> None:
-    """Of values that fall slowly, rise and are NaN once; negative ones too, for which PyTorch's threshold is another."""
+    """Of values that fall slowly, rise and are NaN once. The least of negative values is the greatest without signs."""
     generator = np.random.default_rng(0)
-    values = sign * (3 + np.exp(-np.arange(120) / 9) + 0.02 * generator.standard_normal(120))
+    values = 3 + np.exp(-np.arange(120) / 9) + 0.02 * generator.standard_normal(120)
     values[7] = math.nan
     optimizer = torch.optim.SGD([torch.zeros(1)], lr=PEAK)
     theirs = {"min_lr" if name == "final" else name: value for name, value in settings.items()}
     scheduler = schedulers.ReduceLROnPlateau(optimizer, mode, **theirs)
-    schedule = PlateauSchedule(PEAK, (mode, "a"), **settings)
+    ours = mode if sign > 0 else {"min": "max", "max": "min"}[mode]
+    schedule = PlateauSchedule(PEAK, (ours, "a"), **settings)
     seen = {schedule([])}
     for epoch, value in enumerate(values.tolist()):
         scheduler.step(value)
-        rate = schedule(values[: epoch + 1].tolist())
+        rate = schedule((sign * values[: epoch + 1]).tolist())
         assert rate == optimizer.param_groups[0]["lr"]
         seen.add(rate)
-    assert max(seen) == PEAK and (len(seen) > 1 or sign < 0)
+    assert max(seen) == PEAK and len(seen) > 1
+
+
+@pytest.mark.parametrize("flat", [-1.0, 0.0, 1.0, -math.inf, math.inf])
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_a_value_that_stays_the_same_is_a_plateau(mode, flat) -> None:
+    schedule = PlateauSchedule(1, (mode, "a"), factor=np.float32(0.5), patience=1)  # type: ignore[arg-type]
+    found = [schedule([flat] * epoch) for epoch in range(6)]
+    first = 2 if flat == {"min": math.inf, "max": -math.inf}[mode] else 3  # the worst of all values never improves
+    assert found == [1.0 if epoch < first else 0.5 if epoch < first + 2 else 0.25 for epoch in range(6)]
+    assert all(type(rate) is float for rate in found)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+@pytest.mark.parametrize("offset", [-1.0, 1.0])
+def test_worse_and_worse_values_never_improve(mode, offset) -> None:
+    worse = offset + 5e-5 * np.arange(100) * (1 if mode == "min" else -1)
+    schedule = PlateauSchedule(0.1, (mode, "a"), patience=10)
+    assert schedule(worse[:11]) == 0.1 > schedule(worse[:12]) > schedule(worse)
 
 
 def test_an_optimizer_takes_them() -> None:
@@ -173,7 +192,7 @@ def test_an_optimizer_takes_them() -> None:
         (lambda: inverse_sqrt_schedule(16, 0), "warmup must be a positive integer, got 0"),
         (lambda: cosine_schedule(0.1, 0), "steps must be a positive integer, got 0"),
         (lambda: cosine_schedule(0.1, 10, 10), "warmup must be at least 0 and less than steps=10, got 10"),
-        (lambda: linear_schedule(0.1, 10, -1), "warmup must be at least 0 and less than steps=10, got -1"),
+        (lambda: linear_schedule(0.1, 10, -1), "warmup must be an integer, 0 or more, got -1"),
         (lambda: linear_schedule(-0.1, 10), "peak must be a number >= 0, got -0.1"),
         (lambda: cosine_schedule(0.1, 10, final=math.nan), "final must be a number >= 0, got nan"),
         (lambda: inverse_sqrt_schedule(16, 10, scale=math.inf), "scale must be a number >= 0, got inf"),
@@ -188,6 +207,52 @@ def test_an_optimizer_takes_them() -> None:
 def test_bad_settings(make, words) -> None:
     with pytest.raises(ArgumentError, match=words):
         make()
+
+
+@pytest.mark.parametrize("peak", [0.1, 0.3, 0.7, 3e-4])
+@pytest.mark.parametrize("warmup", [0, 1, 3, 7, 29])
+@pytest.mark.parametrize("make", [cosine_schedule, linear_schedule])
+def test_no_rate_is_more_than_the_peak(make, warmup, peak) -> None:
+    found = rates(make(peak, 30, warmup, peak / 3))
+    assert max(found) == found[max(warmup - 1, 0)] == peak and make(peak, 30, warmup, peak / 3)(30) == peak / 3
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cosine_schedule(1.0, 10, warmup=2.5), "warmup must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
+        (lambda: linear_schedule(1.0, 10, warmup=0.1), "warmup must be an integer, 0 or more, got 0.1"),  # type: ignore[arg-type]
+        (lambda: linear_schedule(1.0, 10, warmup=True), "warmup must be an integer, 0 or more, got True"),
+        (lambda: linear_schedule(1.0, 10, warmup=None), "warmup must be an integer, 0 or more, got None"),  # type: ignore[arg-type]
+        (lambda: cosine_schedule(1.0, 10.5), "steps must be a positive integer, got 10.5"),  # type: ignore[arg-type]
+        (lambda: inverse_sqrt_schedule(16, 2.5), "warmup must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule(1.0, 2.5), "steps must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule("1", 2), "peak must be a number >= 0, got '1'"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule(1.0, 2, start="1"), "start must be a number >= 0, got '1'"),  # type: ignore[arg-type]
+        (lambda: step_schedule(1.0, 2.5), "every must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: cosine_schedule(1.0, 10)(2.5), "step must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
+    ],
+)
+def test_numbers_of_steps_are_whole(make, words) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n, f: inverse_sqrt_schedule(n(100), n(100), scale=f(0.5)),
+        lambda n, f: cosine_schedule(f(0.5), n(120), n(100), f(0.25)),
+        lambda n, f: linear_schedule(f(0.5), n(120), n(100), f(0.25)),
+        lambda n, f: one_cycle_schedule(f(0.5), n(120), rise=f(0.25)),
+        lambda n, f: step_schedule(f(0.5), n(100), f(0.25)),
+    ],
+)
+def test_numbers_of_numpy_count_like_those_of_python(make) -> None:
+    """int8 would overflow at step 127, and float16 has three digits."""
+    ours, plain = make(np.int8, np.float16), make(int, float)
+    for step in (0, 99, 110, 127):
+        assert ours(np.int8(step)) == plain(step) and type(ours(np.int8(step))) is float
 
 
 def test_steps_and_rates_that_are_none_raise() -> None:
