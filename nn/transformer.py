@@ -138,7 +138,8 @@ class TransformerDecoderLayer(Module):
     ``norm="pre"`` computes ``x = x + dropout(part(LayerNorm(x)))`` for each part, and the last layer needs one more LayerNorm
     after it. The layer does not normalize the memory, because the encoder has done so.
 
-    The arguments are those of :class:`TransformerEncoderLayer`, without rotary and strict.
+    The arguments are those of :class:`TransformerEncoderLayer`, without rotary and strict. ``num_kv_heads``, ``bias`` and
+    ``attention_dropout`` are those of both attentions.
 
     Calling it:
         x: (batch, target, d_model). The result has the same shape.
@@ -150,7 +151,7 @@ class TransformerDecoderLayer(Module):
         memory_cache: under ``no_grad``, a cache. The first call fills it from the memory, and later calls read it.
 
     Raises:
-        ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
+        ArgumentError: the norm or the activation is unknown, num_heads does not divide d_model, or num_kv_heads not num_heads.
         ShapeError, DTypeError, OutOfRangeError: x, the memory or a mask does not fit.
 
     Example:
@@ -174,18 +175,25 @@ class TransformerDecoderLayer(Module):
         norm: str = "pre",
         activation: str = "relu",
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         eps: float = 1e-5,
+        num_kv_heads: int | None = None,
+        rms_norm: bool = False,
+        bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
         self.norm = _check_norm(norm)
-        self.attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
+        made = RMSNorm if rms_norm else LayerNorm
+        settings: dict[str, Any] = {"rng": rng, "bias": bias, "dtype": dtype}
+        heads = {"num_kv_heads": num_kv_heads, "dropout": attention_dropout} | settings
+        self.attention_norm = made(d_model, eps=eps, dtype=dtype)
+        self.attention = MultiHeadAttention(d_model, num_heads, **heads)
         self.attention_dropout = Dropout(dropout, rng=rng)
-        self.cross_attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
+        self.cross_attention_norm = made(d_model, eps=eps, dtype=dtype)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, **heads)
         self.cross_attention_dropout = Dropout(dropout, rng=rng)
-        self.feed_forward_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
+        self.feed_forward_norm = made(d_model, eps=eps, dtype=dtype)
+        self.feed_forward = FeedForward(d_model, hidden, activation=activation, dropout=dropout, **settings)
         self.feed_forward_dropout = Dropout(dropout, rng=rng)
 
     def forward(

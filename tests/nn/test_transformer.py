@@ -132,6 +132,70 @@ def test_the_decoder_layer_equals_pytorchs(norm: str, activation: str, masks: di
 
 
 @NORMS
+@pytest.mark.parametrize("rms_norm", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_options_of_the_decoder_layer_equal_pytorchs(norm: str, rms_norm: bool, bias: bool) -> None:
+    ours = decoder_layer(norm=norm, rms_norm=rms_norm, bias=bias, eps=1e-3)
+    theirs = torch.nn.TransformerDecoderLayer(
+        WIDTH, HEADS, HIDDEN, bias=bias, layer_norm_eps=1e-3, **torch_settings(norm, "relu")
+    )
+    norms = [ours.attention_norm, ours.cross_attention_norm, ours.feed_forward_norm]
+    state = torch_state(ours)
+    for i, each in enumerate(norms, 1):
+        if rms_norm:
+            setattr(theirs, f"norm{i}", torch.nn.RMSNorm(WIDTH, eps=1e-3))
+        elif not bias:  # PyTorch's norms have none either
+            each.bias.data[:] = 0
+            del state[f"norm{i}.bias"]
+    load(theirs, state)
+    tensors, torch_tensors = (
+        [Tensor(a, requires_grad=True) for a in (X, MEMORY)],
+        [to_torch(a, True) for a in (X, MEMORY)],
+    )
+    torch_y = theirs(*torch_tensors, tgt_mask=ignored(CAUSAL))
+    assert_same([ours(*tensors), *tensors], [torch_y, *torch_tensors])
+    expected = {name: p.grad.numpy() for name, p in theirs.named_parameters()}
+    found = torch_state(ours, gradient)
+    assert expected.keys() <= found.keys() == torch_state(ours).keys()
+    for name, array in expected.items():
+        assert_close(found[name], array, name)
+
+
+def test_the_decoder_layer_shares_keys_and_values_between_heads() -> None:
+    """It is a layer with all heads whose maps to keys and values repeat those of the two shared heads; with caches, too."""
+    shared = decoder_layer(num_kv_heads=1)
+    full, cache, memory_cache = decoder_layer(), KeyValueCache(), KeyValueCache()
+    state = shared.state_dict()
+    for path, array in state.items():
+        if path.split(".")[-2] in ("key", "value"):
+            state[path] = np.concatenate([array, array], axis=-1)
+    full.load_state_dict(state)
+    expected = full(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK).numpy()
+    assert_close(shared(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK).numpy(), expected)
+    with no_grad():
+        masks = {"memory_key_mask": MEMORY_KEY_MASK}
+        steps = [
+            shared(X[:, [t]], MEMORY, **masks, cache=cache, memory_cache=memory_cache).numpy() for t in range(LENGTH)
+        ]
+    assert_close(np.concatenate(steps, axis=1), expected)
+    assert cache.keys.shape[2] == memory_cache.values.shape[2] == WIDTH // HEADS
+    with pytest.raises(ArgumentError, match="num_kv_heads=4 does not divide num_heads=2"):
+        decoder_layer(num_kv_heads=4)
+
+
+def test_the_decoder_layer_drops_weights_of_both_attentions() -> None:
+    dropping, plain = decoder_layer(attention_dropout=0.5), decoder_layer()
+    expected = plain(X, MEMORY).numpy()
+    np.testing.assert_array_equal(copy.deepcopy(dropping).eval()(X, MEMORY).numpy(), expected)
+    for attention in (dropping.attention, dropping.cross_attention):
+        assert attention.dropout is not None and attention.dropout.p == 0.5
+        one = copy.deepcopy(dropping).eval()
+        copied = one.attention if attention is dropping.attention else one.cross_attention
+        copied.train()
+        assert not np.allclose(one(X, MEMORY).numpy(), expected)
+
+
+@NORMS
 def test_the_weights_to_look_at_are_those_that_the_layers_use(norm: str) -> None:
     """PyTorch's attention modules give them; pre-norm, they look at normalized tokens."""
     encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
