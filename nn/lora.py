@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any
 
@@ -50,6 +50,8 @@ class LoRA(Affine):
         (in_features, out_features), dtype = self.weight.shape, self.weight.dtype
         self.down = Parameter(rng.normal(0, in_features**-0.5, (in_features, rank)).astype(dtype))
         self.up = Parameter(np.zeros((rank, out_features), dtype))
+        learn = [name for name, parameter in _own(affine) if parameter.requires_grad]
+        self._learned = [*vars(affine).get("_learned", ()), *learn]  # the names of what learns again in merged()
         for parameter in affine.parameters():
             parameter.requires_grad = False
 
@@ -63,11 +65,16 @@ class LoRA(Affine):
         return super().forward(x) + (x @ self.down) @ (self.up * self.scale)
 
     def merged(self) -> Affine:
-        """Return the plain map with the weight ``weight + scale * down @ up``, which gives the same results up to rounding."""
+        """Return the plain map with the weight ``weight + scale * down @ up``, which gives the same results up to rounding.
+
+        Its weight and its bias learn if those of the map learned before it was adapted.
+        """
         plain: Affine = object.__new__(Affine)
         with no_grad():
             plain.weight = Parameter(self.matrix.data)
         plain.bias = None if self.bias is None else Parameter(self.bias.data)
+        for name, parameter in _own(plain):
+            parameter.requires_grad = name in self._learned
         return plain
 
     def extra_repr(self) -> str:
@@ -84,7 +91,8 @@ def add_lora(
 ) -> None:
     """Replace each :class:`Affine` inside a model by a :class:`LoRA`, and freeze all other parameters.
 
-    Then only the corrections learn: create the optimizer afterwards. :func:`merge_lora` makes plain maps of them again.
+    Then only the corrections learn, those of earlier calls, too: create the optimizer afterwards. :func:`merge_lora` makes
+    plain maps of them again.
 
     Args:
         rank, rng, scale: the arguments of each :class:`LoRA`.
@@ -111,14 +119,21 @@ def add_lora(
     if not found:
         raise ArgumentError(f"add_lora found no nn.Affine in {type(model).__name__} that where= accepts")
     places = _places(model, {id(layer) for layer in found})
-    learned = [path for path, p in model.named_parameters() if p.requires_grad]
+    corrections = {id(p) for part in model.modules() if isinstance(part, LoRA) for p in (part.down, part.up)}
+    learned = {id(p): p for p in model.parameters() if p.requires_grad and id(p) not in corrections}
     try:
         new = {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}
     except BaseException:
-        _let_learn(model, learned)
+        for parameter in learned.values():
+            parameter.requires_grad = True
         raise
-    vars(model).setdefault("_learned", learned)
-    _let_learn(model, [])
+    for part in model.modules():  # each notes what learned in it, so that it can be merged alone
+        if names := [name for name, parameter in _own(part) if id(parameter) in learned]:
+            vars(part)["_learned"] = [*vars(part).get("_learned", ()), *names]
+    for layer in found:
+        new[id(layer)]._learned = vars(layer).get("_learned", [])
+    for parameter in learned.values():
+        parameter.requires_grad = False
     for put, layer in places:
         put(new[id(layer)])
 
@@ -143,18 +158,21 @@ def merge_lora(model: Module) -> None:
     if not places:
         raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")
     plain = {id(layer): layer.merged() for _, layer in places}
-    parts = list(model.modules())
     for put, layer in places:
         put(plain[id(layer)])
-    for part in parts:  # a part that add_lora was called on has noted what learned in it
-        learned = vars(part).pop("_learned", None)
-        if learned is not None:
-            _let_learn(part, learned)
+    for part in model.modules():
+        learned = vars(part).pop("_learned", ())
+        for name, parameter in _own(part):
+            parameter.requires_grad |= name in learned
 
 
-def _let_learn(model: Module, paths: Collection[str]) -> None:
-    for path, parameter in model.named_parameters():
-        parameter.requires_grad = path in paths
+def _own(value: Any, path: str = "") -> Iterator[tuple[str, Parameter]]:
+    """Yield the parameters of a module, with their paths, that are not inside of another module."""
+    for name, child in children(value):
+        if isinstance(child, Parameter):
+            yield f"{path}{name}", child
+        elif isinstance(child, (dict, list, tuple)):
+            yield from _own(child, f"{path}{name}.")
 
 
 def _places(model: Module, wanted: Collection[int]) -> list[tuple[Callable[[Affine], None], Any]]:

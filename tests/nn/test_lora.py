@@ -137,6 +137,62 @@ def test_a_part_is_merged_with_the_whole_and_what_was_frozen_stays_frozen() -> N
     assert "_learned" not in vars(part)
 
 
+def learning(model: nn.Module) -> list[str]:
+    return [path for path, p in model.named_parameters() if p.requires_grad]
+
+
+@pytest.mark.parametrize("inner_first", [False, True])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_second_call_lets_the_first_corrections_learn(nested: bool, inner_first: bool) -> None:
+    """Two calls, on the same model or on it and a part of it, in both orders; then one merge that gives all back."""
+    part = nn.Sequential(nn.Affine(3, 3, rng=rng()), nn.LayerNorm(3))
+    model = nn.Sequential(part, nn.Affine(3, 3, rng=rng()), nn.LayerNorm(3))
+    part.layers[1].weight.requires_grad = False  # type: ignore[attr-defined]
+    before = learning(model)
+    calls: list[Any] = [
+        lambda: nn.add_lora(model, 1, rng=rng(), where=lambda path: path == "layers.1"),
+        lambda: nn.add_lora(
+            *((part, 1) if nested else (model, 1)), rng=rng(), where=lambda path: path.endswith("layers.0")
+        ),
+    ]
+    for call in calls[:: -1 if inner_first else 1]:
+        call()
+    assert learning(model) == ["layers.0.layers.0.down", "layers.0.layers.0.up", "layers.1.down", "layers.1.up"]
+    nn.merge_lora(model)
+    assert learning(model) == before
+    assert not any("_learned" in vars(module) for module in model.modules())
+
+
+def test_a_part_is_merged_alone() -> None:
+    part = nn.Sequential(nn.Affine(3, 3, rng=rng()), nn.LayerNorm(3))
+    model = nn.Sequential(part, nn.Affine(3, 3, rng=rng()))
+    nn.add_lora(model, 1, rng=rng())
+    nn.merge_lora(part)
+    assert learning(part) == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"]
+    assert learning(model)[4:] == ["layers.1.down", "layers.1.up"]
+    part.layers[1].bias.requires_grad = False  # type: ignore[attr-defined]  # on purpose, since
+    nn.merge_lora(model)
+    assert learning(model)[3:] == ["layers.1.weight", "layers.1.bias"]
+
+
+def test_tied_weights_and_maps_of_two_models_learn_again() -> None:
+    first, second = nn.Affine(3, 3, rng=rng()), nn.Affine(3, 3, rng=rng())
+    second.weight = first.weight
+    second.bias.requires_grad = False  # type: ignore[union-attr]
+    model, other = nn.Sequential(first, second), nn.Sequential(first)
+    nn.add_lora(model, 1, rng=rng())
+    nn.add_lora(other, 1, rng=rng())
+    assert learning(model) == ["layers.0.down", "layers.0.up", "layers.1.down", "layers.1.up"]
+    nn.merge_lora(model)
+    assert learning(model) == ["layers.0.weight", "layers.0.bias", "layers.1.weight"]
+    assert learning(other) == ["layers.0.down", "layers.0.up"]
+    nn.merge_lora(other)
+    assert learning(other) == ["layers.0.weight", "layers.0.bias"]
+    frozen = nn.Affine(2, 2, rng=rng())
+    frozen.weight.requires_grad = False
+    assert learning(nn.LoRA(frozen, 1, rng=rng()).merged()) == ["bias"]
+
+
 def test_pytorch_does_not_get_half_of_a_model() -> None:
     model = gpt()
     nn.add_lora(model, 2, rng=rng())
