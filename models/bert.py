@@ -17,7 +17,7 @@ from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_jso
 from nn._checks import as_ids, check_positive, id_array
 from nn._progress import load_tqdm
 from nn.masks import as_key_mask
-from nn.module import check_names
+from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
 from ._config import Config
@@ -234,23 +234,18 @@ class BertEncoder(Model):
     ) -> Array:
         """Return the sentence embeddings of any number of texts as one NumPy array, (texts, d_model).
 
-        They are computed in evaluation mode under ``no_grad``. Each batch holds texts of similar length, so that little of
-        it is padding. The model's mode is restored. ``progress`` shows a progress bar, if tqdm is installed.
+        They are computed in evaluation mode under ``no_grad``, and each module then has its own mode again. Each batch holds
+        texts of similar length, so that little of it is padding. ``progress`` shows a progress bar, if tqdm is installed.
         """
         result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         starts: Any = range(0, len(texts), batch_size)
         if progress and (tqdm := load_tqdm()) is not None:
             starts = tqdm(starts, desc="embedding", unit="batch")
-        was_training = self.training
-        self.eval()
-        try:
+        with evaluating(self), no_grad():
             for start in starts:
                 rows = order[start : start + batch_size]
-                with no_grad():
-                    result[rows] = self.sentence_embeddings(*tokenizer([texts[i] for i in rows])).numpy()
-        finally:
-            self.train(was_training)
+                result[rows] = self.sentence_embeddings(*tokenizer([texts[i] for i in rows])).numpy()
         return result
 
     def _embedded(self, ids: TensorLike, mask: TensorLike | None, token_types: TensorLike | None) -> tuple[Tensor, Any]:

@@ -18,13 +18,14 @@ from minigrad.internal import CheckpointError, active, gradient_river, save_chec
 
 from . import _training_state as state
 from ._interrupts import Interrupts
+from ._modes import Modes
 from ._one_process import OneProcess
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
-from .module import Module
+from .module import Module, evaluating
 from .optimizer import Optimizer
 from .schedules import PlateauSchedule, Schedule
 
@@ -66,6 +67,7 @@ class TrainingRun:
         self.first_batch = ""  # the fingerprint of the first batch, if there are checkpoint files or several ranks
         self.first_lr = self.optimizer.lr if self.schedule is None else None
         self.interrupts = Interrupts()
+        self.modes = Modes(self.model)
         self.best_weights: state.Arrays | None = None  # those of the best epoch, with `restore_best`
 
     def train(self, resume: bool) -> History:
@@ -80,13 +82,13 @@ class TrainingRun:
                     self._restore(self.files.last)
             self.ranks.broadcast(self.model)
             try:
-                self.model.train()
+                self.modes.train()
                 self._run_epochs()
                 if self.best_weights is not None:
                     with self.interrupts.deferred():
                         state.put_weights("the best epoch", self.model, self.best_weights)
             finally:
-                self.model.eval()  # also after an error, so that Dropout does not change later predictions
+                self.modes.end()  # also after an error, so that Dropout does not change later predictions
         return self.history
 
     def _run_epochs(self) -> None:
@@ -173,8 +175,7 @@ class TrainingRun:
         return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
-        if not self.model.training:  # the user's program called model.eval() after the last batch
-            self.model.train()
+        self.modes.train()  # the user's program may have called model.eval() or model.train() after the last batch
         loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
@@ -184,10 +185,8 @@ class TrainingRun:
     def _validated(self) -> dict[str, float]:
         if self.validate is None:
             return {}
-        self.model.eval()
-        with no_grad():
+        with evaluating(self.model), no_grad():
             given = self.validate(self.model)
-        self.model.train()
         if not isinstance(given, Mapping):
             raise ArgumentError(
                 f'validate must return numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}'

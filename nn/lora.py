@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from minigrad.internal import TensorLike
 from ._checks import check_positive, with_columns
 from .affine import Affine
 from .init import check_generator
-from .module import Module, Parameter, children
+from .module import Module, Parameter, children, own_parameters
 
 
 class LoRA(Affine):
@@ -50,7 +50,7 @@ class LoRA(Affine):
         (in_features, out_features), dtype = self.weight.shape, self.weight.dtype
         self.down = Parameter(rng.normal(0, in_features**-0.5, (in_features, rank)).astype(dtype))
         self.up = Parameter(np.zeros((rank, out_features), dtype))
-        learn = [name for name, parameter in _own(affine) if parameter.requires_grad]
+        learn = [name for name, parameter in own_parameters(affine) if parameter.requires_grad]
         self._learned = [*vars(affine).get("_learned", ()), *learn]  # the names of what learns again in merged()
         for parameter in affine.parameters():
             parameter.requires_grad = False
@@ -73,7 +73,7 @@ class LoRA(Affine):
         with no_grad():
             plain.weight = Parameter(self.matrix.data)
         plain.bias = None if self.bias is None else Parameter(self.bias.data)
-        for name, parameter in _own(plain):
+        for name, parameter in own_parameters(plain):
             parameter.requires_grad = name in self._learned
         return plain
 
@@ -128,7 +128,7 @@ def add_lora(
             parameter.requires_grad = True
         raise
     for part in model.modules():  # each notes what learned in it, so that it can be merged alone
-        if names := [name for name, parameter in _own(part) if id(parameter) in learned]:
+        if names := [name for name, parameter in own_parameters(part) if id(parameter) in learned]:
             vars(part)["_learned"] = [*vars(part).get("_learned", ()), *names]
     for layer in found:
         new[id(layer)]._learned = vars(layer).get("_learned", [])
@@ -162,17 +162,8 @@ def merge_lora(model: Module) -> None:
         put(plain[id(layer)])
     for part in model.modules():
         learned = vars(part).pop("_learned", ())
-        for name, parameter in _own(part):
+        for name, parameter in own_parameters(part):
             parameter.requires_grad |= name in learned
-
-
-def _own(value: Any, path: str = "") -> Iterator[tuple[str, Parameter]]:
-    """Yield the parameters of a module, with their paths, that are not inside of another module."""
-    for name, child in children(value):
-        if isinstance(child, Parameter):
-            yield f"{path}{name}", child
-        elif isinstance(child, (dict, list, tuple)):
-            yield from _own(child, f"{path}{name}.")
 
 
 def _places(model: Module, wanted: Collection[int]) -> list[tuple[Callable[[Affine], None], Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
@@ -216,6 +217,8 @@ class Module:
         """Set this module and all modules inside to training, in which ``Dropout`` drops elements."""
         for module in self.modules():
             module.training = mode
+            if mode:
+                vars(module).pop("_held", None)  # nn.fit left it, see nn/_modes.py
         return self
 
     def eval(self) -> Self:
@@ -272,6 +275,27 @@ def children(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, (list, tuple)) else ()
+
+
+def own_parameters(value: Any, path: str = "") -> Iterator[tuple[str, Parameter]]:
+    """Yield the parameters of a module, with their paths, that are not inside of another module."""
+    for name, child in children(value):
+        if isinstance(child, Parameter):
+            yield f"{path}{name}", child
+        elif isinstance(child, (dict, list, tuple)):
+            yield from own_parameters(child, f"{path}{name}.")
+
+
+@contextmanager
+def evaluating(module: Module) -> Iterator[None]:
+    """Set a module to evaluation mode inside the block; then give each module inside its own mode again."""
+    before = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in before:
+            part.training = mode
 
 
 def check_names(what: str, needed: Collection[str], passed: Collection[str]) -> None:

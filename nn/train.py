@@ -62,7 +62,9 @@ def fit(
 
     The model trains in training mode and is validated in evaluation mode. It is in evaluation mode when the training ends, even
     by an error, so that Dropout does not change later predictions. Call ``model.train()`` before a loop of your own. If
-    ``fit`` rejects an argument or a checkpoint file, the mode is unchanged.
+    ``fit`` rejects an argument or a checkpoint file, the mode is unchanged. Two kinds of modules stay in evaluation mode, so
+    that a frozen BatchNorm keeps its statistics: those whose own parameters are all frozen, and those that are in evaluation
+    mode while other parts of the model are in training mode.
 
     Args:
         batches: a :class:`Batches`, or any object with ``epoch(n)`` and ``len()``.

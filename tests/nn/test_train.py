@@ -164,7 +164,7 @@ def test_training_and_validation_have_their_modes_and_evaluation_is_left() -> No
         seen.append((model.dropout.training, recording()))
         return {}
 
-    model.dropout.eval()
+    model.eval()  # as after an earlier fit
     fit(model, batches(40), watched, adamw(model), epochs=2, validate=validate, progress=False)
     assert seen == [(True, True), (False, False)] * 2
     assert modes(model) == {False}
