@@ -52,6 +52,7 @@ from .rules.dropout import dropout  # dropout whose mask is a function of key an
 from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.indexing import scatter_add  # zeros with values added at an index
 from .rules.neural import check_labels, largest  # helpers of losses
+from .rules.special import check_not_complex  # refuses complex numbers
 from .serialize import (
     CheckpointError,  # the error for a file with unexpected content
     Maybe,  # marks a key that may be missing

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
-from minigrad.internal import TensorLike, array_of, replayed, zeros
+from minigrad.internal import TensorLike, array_of, check_not_complex, replayed, zeros
 
 from ._checks import as_given, as_input, check_interval, check_positive, plain, with_columns
 from .module import Buffer, DType, Module, Parameter
@@ -19,8 +19,10 @@ def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any
 
     Raises:
         ShapeError: the shape of the weight is not (d,).
+        DTypeError: x or the weight is complex.
     """
     x, weight = as_given(x), as_given(weight)
+    check_not_complex("rms_norm", x, weight)
     if not x.ndim or weight.shape != x.shape[-1:]:
         raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
@@ -65,6 +67,7 @@ class LayerNorm(Module):
 
     def forward(self, x: "TensorLike") -> Tensor:
         x = with_columns(x, self.weight, "LayerNorm")
+        check_not_complex("LayerNorm", x)
         if not self.eps_outside:
             return layer_norm(x, self.weight, self.bias, eps=self.eps)
         centred = x - x.mean(axis=-1, keepdims=True)
@@ -116,6 +119,7 @@ def batch_norm(x: "TensorLike", weight: "TensorLike", bias: "TensorLike", *, eps
 
     Raises:
         ShapeError: weight or bias has another shape, or x has only one value for each channel, whose variance would be 0.
+        DTypeError: x, weight or bias is complex.
     """
     given, w, b = _of_channels("batch_norm", x, weight, bias)
     if given.size < 2 * given.shape[1]:
@@ -132,6 +136,11 @@ def group_norm(x: "TensorLike", num_groups: int, weight: "TensorLike", bias: "Te
     """Return ``(x - mean) / sqrt(var + eps) * weight + bias``, by the mean and the variance of a group of channels.
 
     Wu and He 2018, arXiv:1803.08494, eq. 1. Shapes: x (batch, channels, ...), weight and bias (channels,).
+
+    Raises:
+        ArgumentError: ``num_groups`` does not divide the number of channels.
+        ShapeError: weight or bias has another shape.
+        DTypeError: x, weight or bias is complex.
     """
     given, w, b = _of_channels("group_norm", x, weight, bias)
     batch, channels = given.shape[:2]
@@ -144,6 +153,7 @@ def group_norm(x: "TensorLike", num_groups: int, weight: "TensorLike", bias: "Te
 def _of_channels(name: str, *given: "TensorLike") -> list[Any]:
     """Return x, weight and bias as arrays or Tensors; raise a ShapeError unless the last two have an element per channel."""
     found: list[Any] = [as_given(each) for each in given]
+    check_not_complex(name, *found)
     shape, *others = [each.shape for each in found]
     if len(shape) < 2 or set(others) != {shape[1:2]}:
         raise ShapeError(
@@ -175,6 +185,7 @@ class _OfChannels(Module):
     def _input(self, x: "TensorLike") -> Tensor:
         name, channels = type(self).__name__, self.weight.size
         x = as_input(x, self.weight.dtype, name)
+        check_not_complex(name, x)
         if x.ndim < 2 or x.shape[1] != channels:
             raise ShapeError(f"{name}({self.extra_repr()}) needs x of shape (batch, {channels}, ...), got {x.shape}")
         return x

@@ -15,7 +15,7 @@ from ..device import check_range
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
-from .special import erf
+from .special import check_not_complex, erf
 
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
 
@@ -37,6 +37,7 @@ def _softmax(x: Array, /, axis: int = -1) -> Array:
         Tensor([[0.5, 0.5],
                 [1. , 0. ]])
     """
+    check_not_complex("softmax", x)
     e = np.exp(x - largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
 
@@ -58,6 +59,7 @@ def _log_softmax(x: Array, /, axis: int = -1) -> Array:
         >>> mg.log_softmax(np.array([1000.0, 0.0]))  # np.log of the softmax would give -inf
         array([    0., -1000.])
     """
+    check_not_complex("log_softmax", x)
     shifted = x - largest(x, axis)
     if not x.size:
         return shifted
@@ -82,6 +84,7 @@ def _relu(x: Array, /) -> Array:
         >>> x.grad
         Tensor([0., 0., 1.])
     """
+    check_not_complex("relu", x)
     return np.maximum(x, 0)
 
 
@@ -97,6 +100,7 @@ def _sigmoid(x: Array, /) -> Array:
         >>> mg.sigmoid(np.array([-1000.0, 0.0, 1000.0]))
         array([0. , 0.5, 1. ])
     """
+    check_not_complex("sigmoid", x)
     if is_normal(x):
         return 1 / (1 + np.exp(-x))
     e = np.exp(-np.abs(x))
@@ -122,6 +126,7 @@ def _silu(x: Array, /) -> Array:
         >>> mg.silu(np.array([-1.0, 0.0, 1.0])).round(3)
         array([-0.269,  0.   ,  0.731])
     """
+    check_not_complex("silu", x)
     return x * _sigmoid(x)
 
 
@@ -198,6 +203,7 @@ def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Ar
         array([[-1.,  1.],
                [-1.,  1.]])
     """
+    check_not_complex("layer_norm", x, gamma, beta)
     centred = x - np.mean(x, axis=-1, keepdims=True)
     centred = centred - np.mean(centred, axis=-1, keepdims=True)  # removes the rounding error of the mean
     variance = np.mean(centred * centred, axis=-1, keepdims=True)

@@ -1,6 +1,7 @@
 """The error function, which NumPy does not have."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,13 @@ def _erf_of_float64(x: Array) -> Array:
         return np.tanh(x + x * (both[0] / both[1]).reshape(x.shape))
 
 
+def check_not_complex(function: str, *arrays: Any) -> None:
+    """Raise a DTypeError if one of the arrays or Tensors is complex, for which ``function`` has no definition here."""
+    for array in arrays:
+        if isinstance(array, complex) or getattr(array, "dtype", np.dtype(float)).kind == "c":
+            raise DTypeError(f"{function} takes real numbers, got {getattr(array, 'dtype', 'complex')}")
+
+
 def _erf(x: Array, /) -> Array:
     """Return erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt to 4 ulp; a complex x raises DTypeError.
 
@@ -63,8 +71,7 @@ def _erf(x: Array, /) -> Array:
         1.1284
     """
     x = as_array(x)
-    if x.dtype.kind == "c":
-        raise DTypeError(f"erf takes real numbers, got {x.dtype}")
+    check_not_complex("erf", x)
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     if x.dtype.itemsize <= 4:
         return erf_of_float32(x.astype(np.float32, copy=False)).astype(x.dtype, copy=False)

@@ -47,6 +47,13 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type[MinigradError], str]] = {
                r"affine\(x: shape \(3, 4\).*weight: shape \(3, 2\)"),
     "affine bias": (lambda x: mg.affine(x, np.ones((4, 2)), np.ones(3)), ShapeError, r"affine.*bias: shape \(3,\)"),
     "layer_norm": (lambda x: mg.layer_norm(x, np.ones(3), np.ones(4)), ShapeError, r"layer_norm.*gamma: shape \(3,\)"),
+    **{
+        f"{name} of complex numbers": (
+            lambda x, name=name: getattr(mg, name)(x * 1j, *[np.ones(4)] * 2 * (name == "layer_norm")),
+            DTypeError, f"{name} takes real numbers, got complex128",
+        )
+        for name in ("layer_norm", "relu", "sigmoid", "silu", "softmax", "log_softmax")
+    },
     "layer_norm rows": (lambda x: mg.layer_norm(x.reshape(3, 2, 2), np.ones((6, 2)), np.ones(2)), ShapeError, r"\(6, 2\)"),
     "attention": (lambda x: mg.scaled_dot_product_attention(x, np.ones((5, 3)), np.ones((5, 3))), ShapeError,
                   r"attention\(query: shape \(3, 4\).*key: shape \(5, 3\)"),

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, ShapeError, Tensor
-from nn import LayerNorm, RMSNorm
+import nn.functional as F
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from nn import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
@@ -104,6 +105,34 @@ def test_on_a_device(make, put) -> None:
     y = layer(Tensor(put(x)))
     assert type(y.data) is type(put(x))
     assert_close(y.numpy(), expected)
+
+
+COMPLEX = np.array([[1 + 2j, 3 - 1j, -2j, 4.0]] * 3)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("function", [
+    F.layer_norm, F.batch_norm, lambda x, w, b: F.group_norm(x, 2, w, b), lambda x, w, b: F.rms_norm(x, w + 0 * b),
+])  # fmt: skip
+def test_no_norm_takes_complex_numbers(function, dtype) -> None:
+    """The mean of their squares is no variance. One complex argument is enough."""
+    for which in range(3):
+        arrays = [COMPLEX.real, np.ones(4), np.zeros(4)]
+        arrays[which] = [COMPLEX, np.ones(4), np.zeros(4)][which].astype(dtype)
+        for wrap in (lambda a: a, Tensor):
+            with pytest.raises(DTypeError, match=r"_norm takes real numbers, got complex"):
+                function(*map(wrap, arrays))
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("make", [
+    lambda **d: LayerNorm(4, **d), lambda **d: LayerNorm(4, eps_outside=True, **d), lambda **d: RMSNorm(4, **d),
+    lambda **d: BatchNorm(4, **d), lambda **d: GroupNorm(2, 4, **d),
+])  # fmt: skip
+def test_no_layer_of_norms_takes_complex_numbers(make, training) -> None:
+    for dtype, words in ((np.float64, "got a complex input of dtype complex128"), (complex, "takes real numbers")):
+        with pytest.raises(DTypeError, match=words):
+            make(dtype=dtype).train(training)(COMPLEX)
 
 
 @pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
