@@ -8,6 +8,7 @@ from . import (  # noqa: F401
     calculus,
     choosing,
     decompositions,
+    determinants,
     dropout,
     einsum,
     elementwise,

@@ -44,7 +44,7 @@ def _column(x: Array) -> Array:
     return np.expand_dims(x, -1)
 
 
-# --- inverse, systems of equations, determinants --------------------------------------------------------------------
+# --- inverse and systems of equations -------------------------------------------------------------------------------
 
 
 def _solve(a: Array, b: Array, /) -> Array:
@@ -71,30 +71,6 @@ def solve_rules(g: Array, needs: Any, ans: Array, a: Array, b_shape: tuple[int, 
     return -_column(w) * _row(ans) if len(b_shape) == 1 else -w @ _t(ans), w
 
 
-def _cofactors(a: Array, det: Array) -> Array:
-    """Return the derivative of the determinant, ``det(a) a^-T``. It is a polynomial, so it exists for singular matrices too.
-
-    ``det(a)`` and the inverse come from the same LU factors. Their errors cancel, however small a nonzero determinant is
-    (Stewart, "On the adjugate matrix", 1998). If a determinant is 0, the singular value decomposition a = U S V^H gives
-    det(U) det(V^H) conj(U) cofactors(S) conj(V^H).
-    """
-    if np.all(det != 0):
-        return np.expand_dims(det, (-2, -1)) * _t(np.linalg.inv(a))
-    u, s, vh = np.linalg.svd(a)
-    others = np.prod(np.where(identity(s.shape[-1], s) > 0, 1, _row(s)), axis=-1)
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    return np.conjugate(u) * _row(others * _column(sign)) @ np.conjugate(vh)
-
-
-def _slogdet_rule(g: dict[int, Array], ans: Any, a: Array) -> Any:
-    """Return ``a^-T`` times the cotangent of the logarithm plus, for a complex determinant, that of its angle."""
-    turn = 0
-    if 0 in g and np.iscomplexobj(a):
-        z = g[0] * ans[0]
-        turn = 0.5 * (z - np.conjugate(z))  # i Im(z)
-    return np.expand_dims(g.get(1, 0) + turn, (-2, -1)) * _t(np.linalg.inv(a))
-
-
 def _pinv(a: Array, /, rcond: Any = None, rtol: Any = 1e-15) -> Array:
     """Call NumPy's pinv; as there, ``rtol=None`` means the length of the larger side times the precision."""
     if rcond is None:
@@ -111,10 +87,6 @@ def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
 
 inv = primitive(np.linalg.inv, lambda a, /: np.linalg.inv(a)).vjp(a=lambda g, ans: -_t(ans) @ g @ _t(ans))
 solve = primitive(np.linalg.solve, _solve).vjp(a=_solve_rule_a, b=_solve_rule_b)
-det = primitive(np.linalg.det, lambda a, /: np.linalg.det(a)).vjp(
-    a=lambda g, ans, a: np.expand_dims(g, (-2, -1)) * _cofactors(a, ans)
-)
-slogdet = primitive(np.linalg.slogdet, lambda a, /: np.linalg.slogdet(a)).vjp(a=_slogdet_rule)
 pinv = primitive(np.linalg.pinv, _pinv).vjp(a=_pinv_rule)
 
 

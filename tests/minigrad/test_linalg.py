@@ -1,5 +1,7 @@
 """Linear algebra and Fourier transforms: conventions, refusals, and what no case of the table can say."""
 
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -143,9 +145,60 @@ def test_the_derivative_of_a_singular_determinant_are_the_cofactors(rank: int) -
     np.testing.assert_allclose(gradient(LA.det, a), minors, atol=1e-10)
 
 
-def test_the_second_derivative_at_a_zero_matrix_is_nan_rather_than_wrong() -> None:
-    second = mg.grad(lambda a: mg.grad(LA.det)(a)[0, 0])(np.zeros((2, 2)))
-    assert np.isnan(second).any()
+def derivatives_by_leibniz(a: np.ndarray, order: int) -> np.ndarray:
+    """Differentiate the sum of signed products, one factor for each row: remove the factors of ``order`` rows."""
+    n = len(a)
+    found = np.zeros((n, n) * order)
+    for columns in itertools.permutations(range(n)):
+        sign = round(LA.det(np.eye(n)[list(columns)]))
+        for rows in itertools.permutations(range(n), order):
+            rest = math.prod([a[i, columns[i]] for i in range(n) if i not in rows])
+            found[tuple(k for i in rows for k in (i, columns[i]))] += sign * rest
+    return found
+
+
+_RANDOM = np.random.default_rng(3)
+DETERMINANTS = {
+    "zero": np.zeros((2, 2)), "zero 3 x 3": np.zeros((3, 3)),
+    "rank 1": np.diag([1.0, 0.0, 0.0]), "rank 2": np.diag([1.0, 1.0, 0.0]),
+    "singular to rounding": np.array([[0.1, 0.3], [0.3, 0.9]]),
+    "I - P": np.eye(3) - np.array([[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]]),
+    "nearly singular": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0 + 1e-9]]),
+    "small singular values": np.diag([1.0, 1e-7, 1e-9, 1e-100]), "small": 1e-80 * np.array([[1.0, 2.0], [2.0, 4.0]]),
+    "4 x 4 of rank 2": _RANDOM.standard_normal((4, 2)) @ _RANDOM.standard_normal((2, 4)),
+    "regular": _RANDOM.standard_normal((4, 4)),
+    "Hilbert": 1 / (np.arange(5)[:, None] + np.arange(1, 6)), "1 x 1": np.zeros((1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("a", DETERMINANTS.values(), ids=DETERMINANTS)
+def test_the_determinant_is_a_polynomial_in_all_orders(a: np.ndarray) -> None:
+    forwards = mg.jvp(lambda x: mg.jvp(LA.det, [x], [np.ones_like(a)])[1], [a], [np.eye(len(a))])[1]
+    exact = [derivatives_by_leibniz(a, order) for order in (1, 2, 3)]
+    found = [gradient(LA.det, a), mg.hessian(LA.det)(a), mg.jacobian(mg.hessian(LA.det))(a)]
+    for order, one in enumerate(found, 1):
+        scale = LA.norm(a, 2) ** (len(a) - order) if a.any() else 0
+        np.testing.assert_allclose(one, exact[order - 1], rtol=0, atol=1e-13 * scale)
+    np.testing.assert_allclose(forwards, np.einsum("ijkk->", exact[1]), rtol=0, atol=1e-13)
+
+
+def test_second_derivatives_of_determinants_in_a_stack() -> None:
+    """Neither a singular matrix nor one of NaN changes those of another matrix."""
+    a = np.stack(
+        [np.eye(3), np.diag([1.0, 1.0, 0.0]), np.full((3, 3), np.nan), np.zeros((3, 3)), DETERMINANTS["I - P"]]
+    )
+    with np.errstate(invalid="ignore"):
+        found = mg.hessian(lambda x: LA.det(x).sum())(a)
+    for i in (0, 1, 3, 4):
+        np.testing.assert_allclose(found[i, :, :, i], derivatives_by_leibniz(a[i], 2), atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.complex128])
+def test_second_derivatives_of_a_singular_determinant_in_other_dtypes(dtype: Any) -> None:
+    a = np.array([[1, 2], [2, 4]], dtype)
+    second = [mg.grad(lambda x, i=i: np.real(mg.grad(lambda y: np.real(LA.det(y)))(x)[i]))(a) for i in [(0, 0), (0, 1)]]
+    np.testing.assert_allclose(second, [[[0, 0], [0, 1]], [[0, 0], [-1, 0]]], atol=10 * np.finfo(dtype).eps)
+    assert second[0].dtype == dtype
 
 
 # --- triangles and degenerate spectra ---
