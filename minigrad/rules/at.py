@@ -38,6 +38,7 @@ def _last(positions: Array, size: int) -> tuple[Array, Array]:
 
 
 def _set_at(x: Array, values: Array, /, index: Any) -> Array:
+    x = x[...]  # turns a NumPy scalar, which a rule may get for a 0-d array, into an array
     out = x.copy()
     out[index] = values
     shape = np.shape(values)
@@ -58,6 +59,7 @@ def _set_at(x: Array, values: Array, /, index: Any) -> Array:
 
 def picked_where_last(g: Array, index: Any, values_shape: Shape) -> Array:
     """Return the cotangent at each picked position, and 0 for a value that a later one has overwritten."""
+    g = g[...]
     picked = g[index]
     if not _is_basic(index):
         plain = values_of(g)
@@ -80,6 +82,7 @@ _IN_PLACE: dict[Any, Callable[[Any, Any], Any]] = {np.add: operator.iadd, np.mul
 
 def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
     """Return a copy after ``x[index] += values`` or ``*=``, where every value for a repeated position counts."""
+    x = x[...]
     out = x.copy()
     if _is_basic(index):
         parts = index if isinstance(index, tuple) else (index,)
@@ -97,7 +100,7 @@ def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
 
 def _sorted(values: Array, x: Array, index: Any) -> tuple[Array, Array, Array, Shape]:
     """Return the flat positions in ascending order, the values in this order, the order, and the shape of ``x[index]``."""
-    x = values_of(x)
+    x = values_of(x)[...]
     shape = np.shape(x[index])
     positions = np.reshape(_flat_positions(index, x, shape), (-1,))
     order = np.argsort(positions, kind="stable")

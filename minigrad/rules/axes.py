@@ -60,6 +60,12 @@ def expand(g: Array, shape: Shape, axis: Axis) -> Array:
     return np.reshape(g, tuple(1 if i in reduced else n for i, n in enumerate(shape)))
 
 
+def wide(a: Array) -> Array:
+    """Return float16 numbers as float32, and others unchanged. A count is never float16, which ends at 65504."""
+    dtype = np.result_type(a.dtype, np.float32)
+    return a if a.dtype == dtype else a.astype(dtype)
+
+
 def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
     """Return how many elements go into each result."""
     axes = axes_of(len(shape), axis)

@@ -14,7 +14,7 @@ def mask(x: Array, key: int, step: int, threshold: int) -> Array:
     size = math.prod(x.shape)
     philox = np.random.Philox(key=np.array([key, step], np.uint64))
     bits = philox.random_raw(-(-size // 4)).view(np.uint16)[:size].reshape(x.shape)
-    return np.asarray(np.multiply(bits >= threshold, scale_of(threshold), dtype=x.dtype), like=x)
+    return np.asarray(np.multiply(bits >= threshold, scale_of(threshold), dtype=x.dtype), like=x[...])
 
 
 def scale_of(threshold: int) -> float:

@@ -100,7 +100,7 @@ def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize:
         return sums
     # A label that occurs in no other term was summed over, so the cotangent is constant along it.
     sums = np.reshape(sums, [sums.shape[known.index(c)] if c in known else 1 for c in labels])
-    sums = np.broadcast_to(sums, [max(n, shape[mine.index(c)]) for c, n in zip(labels, sums.shape)])
+    sums = np.broadcast_to(sums, [shape[mine.index(c)] if n == 1 else n for c, n in zip(labels, sums.shape)])
     return _on_diagonal(sums, labels, mine)
 
 

@@ -59,7 +59,8 @@ def _positions(index: Any, shape: Shape, like: Array) -> Array:
         n, width = shape[len(whole)], math.prod(shape[len(whole) + 1 :])
         flat: Any = last.astype(np.intp, copy=False)
         if whole:
-            flat = np.arange(0, math.prod(shape[: len(whole) + 1]), n, like=like).reshape(-1, 1) + flat.reshape(-1) % n
+            rows = np.arange(math.prod(shape[: len(whole)]), like=like).reshape(-1, 1) * n
+            flat = rows + flat.reshape(-1) % max(n, 1)
         return flat if width == 1 else flat.reshape(-1, 1) * width + np.arange(width, like=like)
     if size < _LARGE or integers != [True] * len(shape):
         return np.arange(size, like=like).reshape(shape)[index]
@@ -74,6 +75,7 @@ def _scatter_along(g: Array, shape: Shape, index: Any, axis: int | None) -> Arra
 
 @new_array
 def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Array:
+    axis = axis if a_shape else None  # NumPy takes axis=0 of a 0-d array
     whole = () if axis is None else (slice(None),) * (axis % len(a_shape))
     return _scatter_along(g, a_shape, (*whole, indices), axis)
 
@@ -85,7 +87,8 @@ def _take_call(
     if not isinstance(indices, (int, np.integer)):  # one integer stays a basic index, which needs no add.at
         indices = _array(indices, a)
     if mode != "raise":
-        indices = _brought_inside(indices, math.prod(np.shape(a)) if axis is None else np.shape(a)[axis], mode, "take")
+        n = math.prod(np.shape(a)) if axis is None or not np.shape(a) else np.shape(a)[axis]
+        indices = _brought_inside(indices, n, mode, "take")
     return (a, indices), {"axis": axis} if out is None else {"axis": axis, "out": out}
 
 

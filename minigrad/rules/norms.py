@@ -30,11 +30,16 @@ def _root(total: Array, p: float) -> Array:
     return np.where(zero, 0 if p > 0 else np.inf, np.where(zero, 1, total) ** (1 / p))
 
 
+def _largest(size: Array, axis: Axis, keepdims: bool = False) -> Array:
+    """Return the largest of numbers that are not negative: 0 if there are none (CuPy's max has no ``initial``)."""
+    return (np.max if size.size else np.sum)(size, axis=axis, keepdims=keepdims)
+
+
 def _vector_norm(x: Array, ord: float, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Return ``sum(|x|^p)^(1/p)`` and its limits; order 0 counts the nonzero elements."""
     size = np.abs(x)
     if ord == np.inf:
-        return np.max(size, axis=axes, keepdims=keepdims)
+        return _largest(size, axes, keepdims)
     if ord == -np.inf:
         return np.min(size, axis=axes, keepdims=keepdims)
     if ord == 0:
@@ -50,11 +55,11 @@ def _matrix_norm(x: Array, ord: Any, axes: tuple[int, ...], keepdims: bool) -> A
     """Return the largest column sum (1), row sum (inf) or singular value (2), or the sum of the singular values ("nuc")."""
     if ord in ("nuc", 2, -2):
         s = np.abs(np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False))
-        ans = np.sum(s, axis=-1) if ord == "nuc" else np.max(s, axis=-1) if ord == 2 else np.min(s, axis=-1)
+        ans = np.sum(s, axis=-1) if ord == "nuc" else _largest(s, -1) if ord == 2 else np.min(s, axis=-1)
     else:
         summed, other = axes if ord in (1, -1) else axes[::-1]
         sums = np.sum(np.abs(x), axis=summed)
-        extreme = np.max if ord in (1, np.inf) else np.min
+        extreme = _largest if ord in (1, np.inf) else np.min
         ans = extreme(sums, axis=other - (other > summed))
     return np.expand_dims(ans, axes) if keepdims else ans
 

@@ -13,7 +13,7 @@ from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, from_rows, rows_of, taking
+from .axes import Shape, axes_of, from_rows, rows_of, taking, wide
 from .indexing import _along_axis, scatter_add
 
 _FEW = 1 << 10  # elements; NumPy's stable sort of fewer takes less time than several calls
@@ -121,7 +121,12 @@ def _median(skip_nan: bool) -> Callable[..., Any]:
     def middle(n: Any) -> Any:
         return np.concatenate([(n - 1) // 2, n // 2], axis=-1), 0.5
 
-    return lambda a, axis=None, *, keepdims=False: _over_sorted(middle, a, axis, keepdims, skip_nan)
+    def median(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        if not a.size:  # the mean of nothing is NaN
+            return np.mean(a, axis=axis, keepdims=keepdims)
+        return _over_sorted(middle, a, axis, keepdims, skip_nan)
+
+    return median
 
 
 def _between(alpha: float, beta: float) -> Callable[[Any, Any], Any]:
@@ -151,11 +156,12 @@ def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     """Return a quantile function for plain ``q`` in 0 ... ``whole``; ``q`` has no derivative."""
 
     def ranks(n: Any, q: Any, method: str) -> Any:
-        position = _POSITIONS[method](n.astype(q.dtype), q)
+        exact = wide(q)  # a count of float16 would end at 65504
+        position = _POSITIONS[method](n.astype(exact.dtype), exact)
         low = np.floor(position)
         both = np.minimum(np.maximum(np.concatenate([low, low + 1], axis=-1), 0), n - 1).astype(np.intp)
         steps = method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-        return both, None if steps else position - low
+        return both, None if steps else (position - low).astype(q.dtype)
 
     def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
         if method not in _POSITIONS:
@@ -163,6 +169,8 @@ def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
         q = (q if is_device_array(q) else np.asarray(q, a.dtype if isinstance(q, (int, float)) else None)) / whole
         if not ((q >= 0) & (q <= 1)).all():
             raise ArgumentError(f"quantiles lie in 0 ... {whole}")
+        if skip_nan and not a.size:  # as in NumPy, one result for all q
+            return np.mean(a, axis=axis, keepdims=keepdims)
         found = [_over_sorted(partial(ranks, q=p, method=method), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
         return np.reshape(np.stack(found), q.shape + found[0].shape) if q.ndim else found[0]
 
