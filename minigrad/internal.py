@@ -48,6 +48,7 @@ from .rules.attention import (
     masked_softmax,  # the softmax over the keys that a mask allows
     split_heads,  # (..., length, heads * d) -> (..., heads, length, d)
 )
+from .rules.axes import wide  # float16 numbers as float32, which a count needs
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
 from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.indexing import scatter_add  # zeros with values added at an index

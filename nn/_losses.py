@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import Array, TensorLike, array_of, is_device_array, registry
+from minigrad.internal import Array, TensorLike, array_of, is_device_array, registry, wide
 
 from ._checks import as_given, as_input, beside, check_real, plain
 
@@ -16,7 +16,7 @@ REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum]
 
 def of_each(g: Array, size: int, reduction: str) -> Any:
     """Return the cotangent of each loss, given that of their mean or sum."""
-    return g / size if reduction == "mean" else g
+    return wide(g) / size if reduction == "mean" else g
 
 
 def factors_of(weight: TensorLike, like: Tensor, function: str, name: str) -> Array:
@@ -71,7 +71,9 @@ def reduced(losses: Any, reduction: str, function: str, counted: Any = None, fac
         return losses.sum() / count
     if counted is None:
         return losses.mean()
-    return losses.sum() / (count.astype(losses.dtype) if is_device_array(count) else int(count))
+    total = wide(losses).sum()
+    mean: Tensor = total / (count.astype(total.dtype) if is_device_array(count) else int(count))
+    return mean if mean.dtype == losses.dtype else mean.astype(losses.dtype)
 
 
 def check_reduction(reduction: str, function: str, count: int = 1) -> None:

@@ -7,10 +7,12 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
+from ..engine.primitive import Primitive, primitive
 from ..engine.sums import MIN_PRODUCT
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
+from .elementwise import _gap
 
 
 def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -190,13 +192,48 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
         xp = np.concatenate([xp[-1:] - abs(period), xp, xp[:1] + abs(period)])
         fp = np.concatenate([fp[-1:], fp, fp[:1]])
     first, last = fp[0], fp[-1]
-    if xp.shape[0] > 1:
-        i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, xp.shape[0] - 2)
-        inside = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i]) + fp[i]
-    else:
-        inside = last
-    inside = np.where(x < xp[-1], inside, np.where(x > xp[-1], last if right is None else right, last))
-    return np.where(x < xp[0], first if left is None else left, np.where(np.isnan(x), x, inside))
+    within = (x >= xp[0]) & (x < xp[-1])  # only these points lie in an interval, whose length is not 0
+    i = np.where(within, np.searchsorted(xp, x, side="right") - 1, 0)
+    j = np.minimum(i + 1, xp.shape[0] - 1)
+    ends = [np.where(within, end, other) for end, other in ((xp[i], 0), (xp[j], 1), (fp[i], 0), (fp[j], 0))]
+    ans = np.where(within, _on_line(np.where(within, x, 0), *ends), last)
+    ans = np.where(x > xp[-1], last if right is None else right, ans)
+    ans = np.where(np.isnan(x), x, ans) if xp.shape[0] > 1 else ans  # as in NumPy
+    return np.where(x < xp[0], first if left is None else left, ans)
+
+
+def _line(x: Array, x0: Array, x1: Array, y0: Array, y1: Array, /) -> Array:
+    """Return the value at x in [x0, x1) of the line through (x0, y0) and (x1, y1), as NumPy does where ends are infinite."""
+    with np.errstate(all="ignore"):
+        slope = _rise(x0, x1, y0, y1)
+        ans = slope * (x - x0) + y0
+        ans = np.where(np.isnan(ans), slope * (x - x1) + y1, ans)
+    return np.where((x == x0) | (np.isnan(ans) & (y0 == y1)), y0, ans)
+
+
+def _rise(x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
+    return _gap(y0, y1) / (x1 - x0)
+
+
+def _share(x: Array, x0: Array, x1: Array) -> Array:
+    """Return how far x is on its way from x0 to x1. On the way from minus infinity, it has arrived."""
+    share = (x - x0) / (x1 - x0)
+    return share if np.isfinite(values_of(x0)).all() else np.where(np.isinf(x0), x > x0, share)
+
+
+def _steepness(g: Array, slope: Array, share: Array) -> Array:
+    """Return ``g slope share``; an infinite slope takes no part where the share is 0."""
+    none = (share == 0) & np.isinf(slope)
+    return g * np.where(none, 0, slope * share)
+
+
+_on_line: Primitive = primitive(_line, name="interp").vjp(
+    x=lambda g, x0, x1, y0, y1: g * _rise(x0, x1, y0, y1),
+    x0=lambda g, x, x0, x1, y0, y1: -_steepness(g, _rise(x0, x1, y0, y1), 1 - _share(x, x0, x1)),
+    x1=lambda g, x, x0, x1, y0, y1: -_steepness(g, _rise(x0, x1, y0, y1), _share(x, x0, x1)),
+    y0=lambda g, x, x0, x1: g * (1 - _share(x, x0, x1)),
+    y1=lambda g, x, x0, x1: g * _share(x, x0, x1),
+)
 
 
 composite(np.interp, _interp)

@@ -121,10 +121,30 @@ def ratio(x: Array, length: Array) -> Array:
     return x * ~zero / (length + zero) if is_device_array(zero) or zero.any() else x / length
 
 
+def _direction(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return a finite vector of the direction of (x, y). Beside an infinite component, which counts as 1, a finite one is 0."""
+    infinite = np.isinf(values_of(x)) | np.isinf(values_of(y))
+    if not (is_device_array(infinite) or infinite.any()):
+        return x, y
+    return tuple([np.where(infinite, np.isinf(part) * np.sign(part), part) for part in (x, y)])  # type: ignore[return-value]
+
+
+def _cosine(x: Array, y: Array, length: Array) -> Array:
+    """Return ``x / length``, the derivative by x of the length of the vector (x, y)."""
+    u, v = _direction(x, y)
+    return ratio(u, length) if u is x else ratio(u, np.where(np.isinf(length), np.hypot(u, v), length))
+
+
 @new_array
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
     """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x."""
-    return g * ratio(np.conjugate(x), ans) if np.iscomplexobj(x) else g * np.sign(x)
+    if not np.iscomplexobj(x):
+        return g * np.sign(x)
+    infinite = np.isinf(values_of(ans))
+    if not (is_device_array(infinite) or infinite.any()):
+        return g * ratio(np.conjugate(x), ans)
+    parts = np.real(x), np.imag(x)
+    return g * (_cosine(*parts, ans) - 1j * _cosine(*parts[::-1], ans))
 
 
 def refuse_complex(name: str, x: Array, remedy: str) -> None:
@@ -229,7 +249,8 @@ def _inverted(x: Array, y: Array) -> Array:
         return x / squares
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
-    u, v = x / size, y / size
+    far = np.isinf(size)
+    u, v = np.where(far, 0, x / size), np.where(far, 1, y / size)
     return u / (u * u + v * v + origin) / size
 
 
@@ -240,7 +261,7 @@ def _hypot(x: Array, y: Array) -> Array:
 
 # At the origin, where these have no derivative, the gradient is 0.
 hypot = primitive(np.hypot, faster(np.hypot)(_hypot)).vjp(
-    x=lambda g, ans, x: g * ratio(x, ans), y=lambda g, ans, y: g * ratio(y, ans)
+    x=lambda g, ans, x, y: g * _cosine(x, y, ans), y=lambda g, ans, x, y: g * _cosine(y, x, ans)
 )
 arctan2 = primitive(np.arctan2).vjp(y=lambda g, y, x: g * _inverted(x, y), x=lambda g, y, x: -g * _inverted(y, x))
 

@@ -11,7 +11,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, count, expand, from_rows, rows_of, taking
+from .axes import Shape, axes_of, count, expand, from_rows, rows_of, taking, wide
 from .elementwise import ratio
 
 
@@ -45,12 +45,12 @@ def _known(a: Array, where: Any) -> Array:
 
 
 def _mean_rule(g: Array, a_shape: Shape, axis: Axis, where: Any) -> Array:
-    return _spread(expand(g, a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
+    return _spread(expand(wide(g), a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
 
 
 def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Array:
     """Return ``2 g conj(a - mean(a)) / (n - ddof)``."""
-    n = count(a_shape, axis, where)
+    n, a, g = count(a_shape, axis, where), wide(a), wide(g)
     known = a if where is True else np.where(where, a, 0)
     centred = known - np.sum(known, axis=axis, keepdims=True) / n
     freedom = (n - ddof) * (n > ddof)
@@ -76,7 +76,7 @@ def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: 
 def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """Return ``g`` where ``a`` is the extreme of its slice and 0 elsewhere; ties share ``g`` equally."""
     top = expand(ans, a_shape, axis)
-    hit = (a == top if where is True else (a == top) & where).astype(a.dtype)
+    hit = (a == top if where is True else (a == top) & where).astype(np.result_type(a.dtype, np.float32))
     ties = sum_over(hit, axes_of(a.ndim, axis))
     return expand(g, a_shape, axis) / (ties if initial is None else ties + (top == initial)) * hit
 

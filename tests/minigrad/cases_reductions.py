@@ -237,7 +237,7 @@ INTERP: list[tuple[str, dict[str, Any]]] = [
     ("plain", {}), ("left and right", {"left": -7.0, "right": 8.0}), ("period", {"period": 3.5})
 ]  # fmt: skip
 for _label, _options in INTERP:
-    case("divide", lambda x, xp, fp, o=_options: np.interp(x, xp, fp, **o).astype(np.result_type(x, xp, fp)),
+    case("interp", lambda x, xp, fp, o=_options: np.interp(x, xp, fp, **o).astype(np.result_type(x, xp, fp)),
          fixed([[0.3, 2.0, -1.0], [3.2, 1.2, 0.7]]), KNOTS, HEIGHTS, label=f"interp {_label}")  # fmt: skip
 
 # --- convolution ---

@@ -21,8 +21,11 @@ numpy: Any = np  # for calls that NumPy's types forbid
 CONVENTIONS: list[tuple[str, Function, list[Any], list[Any]]] = [
     ("hypot at the origin", np.hypot, [0.0, 0.0], [0.0, 0.0]),
     ("hypot without overflow", np.hypot, [3e200, 4e200], [0.6, 0.8]),
+    ("hypot of an infinite number", np.hypot, [INF, -1.0], [1.0, 0.0]),
+    ("hypot of infinite numbers", np.hypot, [-INF, INF], [-(0.5**0.5), 0.5**0.5]),
     ("arctan2 at the origin", np.arctan2, [0.0, 0.0], [0.0, 0.0]),
     ("arctan2 without underflow", np.arctan2, [3e-200, 4e-200], [1.6e199, -1.2e199]),
+    ("arctan2 of infinite numbers", np.arctan2, [[1.0, INF, -INF], [INF, 2.0, INF]], [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
     ("fabs at its kink, 0", np.fabs, [[0.0, -2.0]], [[0.0, -1.0]]),
     ("copysign of 0", np.copysign, [[0.0, -2.0], [-1.0, 3.0]], [[0.0, -1.0], [0.0, 0.0]]),
     ("copysign to -0", np.copysign, [2.0, -0.0], [-1.0, 0.0]),
@@ -66,6 +69,8 @@ CONVENTIONS: list[tuple[str, Function, list[Any], list[Any]]] = [
     ("median of equal numbers", lambda x: np.median(x), [[2.0, 2.0, 2.0]], [[0.0, 1.0, 0.0]]),
     ("unique takes the first of equal elements", lambda x: np.unique(x), [[2.0, 1.0, 2.0]], [[1.0, 1.0, 0.0]]),
     ("interp at a knot", lambda x: np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 5.0]), [[1.0, 2.0, 0.0]], [[4.0, 0.0, 1.0]]),
+    ("interp beyond equal knots", lambda f: np.interp(3.0, [0.0, 1.0, 1.0], f), [[1.0, 2.0, 4.0]], [[0.0, 0.0, 1.0]]),
+    ("interp to an infinite value", lambda x: np.interp(x, [0.0, 1.0, 2.0], [1.0, 2.0, INF]), [[0.5, 1.5]], [[1.0, INF]]),
     ("running maximum", np.maximum.accumulate, [[1.0, 3.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 0.0, 1.0, 1.0]]),
     ("running minimum", lambda x: np.minimum.accumulate(x, axis=1), [[[2.0, 3.0], [3.0, 1.0]]], [[[2.0, 0.0], [1.0, 1.0]]]),
     ("angle of 0", lambda x: np.angle(x * (1 + 1j)), [0.0], [0.0]),
@@ -247,3 +252,62 @@ def test_layer_norm_far_from_zero_is_as_accurate_in_every_form(form: str, mean: 
             mg.compiled_kernels(False)
     for ours, exact in zip(got, want, strict=True):
         assert np.abs(ours - exact).max() < 2e-6 * np.abs(exact).max()
+
+
+# --- interpolation where knots are equal, and where knots or values are infinite ---
+
+KNOTS: dict[str, tuple[list[float], list[float]]] = {
+    "equal at the right end": ([0, 1, 2, 2], [1, 2, 4, 8]), "equal at the left end": ([0, 0, 1], [3, 5, 7]),
+    "equal inside": ([0, 1, 1, 1, 2], [1, 2, 3, 4, 5]), "all equal": ([1, 1], [2, 3]), "one": ([1], [2]),
+    "infinite value": ([0, 1, 2], [1, 2, INF]), "infinite values": ([0, 1, 2], [-INF, 2, INF]),
+    "equal infinite values": ([0, 1, 2], [-INF, -INF, 1]), "opposite infinite values": ([0, 1, 2], [INF, -INF, 1]),
+    "infinite knot": ([0, 1, INF], [1, 2, 4]), "infinite knots": ([-INF, 1, INF], [1, 2, 4]),
+    "only infinite knots": ([-INF, INF], [2, 2]), "NaN": ([0, 1, 2], [1, 2, NAN]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("knots", "values"), KNOTS.values(), ids=KNOTS)
+def test_interp_gives_numpys_values_and_weights(knots: list[float], values: list[float]) -> None:
+    """The derivatives by the values are the weights of the two knots around x, whatever the values are."""
+    xp, fp = np.array(knots, float), np.array(values, float)
+    x = np.array([-1.0, 0.0, 0.25, 1.0, 1.5, 2.0, 3.0, INF, -INF, NAN])
+    np.testing.assert_array_equal(np.interp(Tensor(x), xp, fp).data, np.interp(x, xp, fp))
+    for one in x[:-1]:
+        weights = mg.grad(lambda f, one=one: np.interp(one, xp, f))(fp)
+        if np.isfinite(xp[0]) or np.isfinite(xp[-1]) or len(xp) > 2:  # else both ends are infinitely far
+            np.testing.assert_allclose(weights, [np.interp(one, xp, unit) for unit in np.eye(len(xp))], atol=1e-15)
+        if np.isfinite(np.interp(one, xp, fp)) and np.isfinite(fp).all():
+            assert np.isfinite(mg.grad(lambda v: np.interp(v, xp, fp))(one))
+            assert np.isfinite(mg.grad(lambda q, one=one: np.interp(one, q, fp))(xp)).all()
+
+
+def test_an_infinite_slope_of_interp_moves_no_knot_that_has_no_share() -> None:
+    found = [
+        mg.grad(lambda q, x=x: np.interp(x, q, [1.0, 2.0, INF]))(np.array([0.0, 1.0, 2.0])) for x in (0.5, 1.0, 1.5)
+    ]
+    np.testing.assert_array_equal(found, [[-0.5, -0.5, 0.0], [0.0, -INF, 0.0], [0.0, -INF, -INF]])
+
+
+# --- lengths of infinite vectors ---
+
+
+def test_the_derivative_of_an_infinite_length_is_the_direction() -> None:
+    half = 0.5**0.5
+    for z, want in [
+        (complex(INF, 0), 1),
+        (complex(-INF, 5), -1),
+        (complex(2, INF), -1j),
+        (complex(INF, -INF), half + half * 1j),
+    ]:
+        for found in (
+            mg.grad(np.abs)(z),
+            mg.grad(lambda z: np.abs(z)[0])(np.array([z, 3 + 4j]))[0],
+            mg.grad(lambda z: np.sum(np.abs(z)))(np.array([3 + 4j, z]))[1],
+        ):
+            np.testing.assert_allclose(found, want)
+    np.testing.assert_array_equal(mg.hessian(lambda v: np.hypot(v[0], v[1]))(np.array([INF, 1.0])), 0)
+    np.testing.assert_array_equal(mg.hessian(lambda v: np.arctan2(v[0], v[1]))(np.array([INF, 1.0])), 0)
+    np.testing.assert_allclose(
+        mg.grad(lambda x: np.sum(np.hypot(x, 4.0)))(np.array([3.0, INF, NAN], np.float32)), np.array([0.6, 1.0, NAN])
+    )
+    assert np.isnan(mg.grad(lambda x: np.arctan2(x, INF))(NAN)) and mg.grad(lambda z: np.angle(z))(complex(INF, 1)) == 0

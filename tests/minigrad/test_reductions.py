@@ -280,3 +280,36 @@ def test_slopes_at_uneven_coordinates_have_numpys_bits(n: int, edge_order: Any) 
         coordinates, values = np.cumsum(rng.uniform(0.1, 1, n)), rng.normal(size=n)
         found = np.gradient(mg.Tensor(values), coordinates, edge_order=edge_order)
         np.testing.assert_array_equal(found.numpy(), np.gradient(values, coordinates, edge_order=edge_order))
+
+
+# --- counts are never float16, which ends at 65504 ---
+
+MANY = np.random.default_rng(0).uniform(0.5, 1.5, (70000, 2)).astype(np.float16)
+ONES = np.ones_like(MANY)
+WITH_NAN = np.where(np.arange(140000).reshape(70000, 2) % 9 == 5, NAN, MANY).astype(np.float16)
+COUNTED: list[tuple[str, Any, np.ndarray]] = [
+    ("mean", np.mean, MANY), ("average", np.average, MANY), ("var", np.var, MANY), ("nanmean", np.nanmean, WITH_NAN),
+    ("nanvar", np.nanvar, WITH_NAN), ("mean where", lambda x: np.mean(x, where=MANY > 0.7), MANY),
+    ("max", np.max, ONES), ("min", np.min, ONES), ("nanmax", np.nanmax, np.where(WITH_NAN == 0, ONES, WITH_NAN * 0 + 1)),
+    ("norm inf", lambda x: np.linalg.norm(x.reshape(-1), np.inf), ONES), ("maximum of rows", lambda x: np.max(x, axis=0), ONES),
+    ("logsumexp", mg.logsumexp, MANY), ("mean of columns", lambda x: x.mean(axis=0), MANY),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")  # NumPy's own variance of float16
+@pytest.mark.parametrize(("f", "x"), [c[1:] for c in COUNTED], ids=[c[0] for c in COUNTED])
+def test_a_count_above_the_largest_float16(f: Any, x: np.ndarray) -> None:
+    """The gradients are those of float64, to the rounding of numbers as small as 1 / 140000."""
+    want = mg.grad(lambda v: np.sum(f(v)))(x.astype(np.float64))
+    for found in (
+        mg.grad(lambda v: np.sum(f(v)))(x),
+        mg.grad(lambda w: np.sum(w * mg.grad(lambda v: np.sum(f(v)))(Tensor(x))))(x),  # the rules on Tensors
+    ):
+        assert found.dtype == np.float16
+        np.testing.assert_allclose(found.astype(np.float64), want, rtol=5e-3, atol=6e-8)
+
+
+def test_a_quantile_of_many_float16() -> None:
+    x = np.arange(70000) % 1000 / np.float16(1000)
+    for f in (np.quantile, np.nanquantile):
+        assert abs(float(f(Tensor(x.astype(np.float16)), 0.3)) - 0.3) < 2e-3

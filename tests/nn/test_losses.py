@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nn
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, grad, reference_mode
 from nn import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -303,3 +303,22 @@ def test_a_label_that_says_padding_and_a_setting_that_is_no_number() -> None:
         cross_entropy(np.zeros((2, 3)), np.array([1, -100]))
     with pytest.raises(ArgumentError, match=r"label_smoothing must be in \[0, 1\], got '0.1'"):
         cross_entropy(np.zeros((2, 3)), np.array([1, 2]), label_smoothing="0.1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ignored", [0, 5])
+def test_the_number_of_losses_is_not_a_float16(ignored: int) -> None:
+    """float16 ends at 65504. The gradients are those of float64, to the rounding of numbers as small as 1 / 70000."""
+    x = rng().uniform(0.5, 1.5, (70000, 2)).astype(np.float16)
+    labels = np.where(np.arange(70000) < ignored, -1, 1)
+    losses: list[Any] = [lambda v: cross_entropy(v, labels, ignore_index=-1)]
+    if not ignored:
+        losses += [
+            lambda v, f=f: f(v, np.ones_like(x))
+            for f in (mean_squared_error, binary_cross_entropy_with_logits, nn.huber_loss)
+        ]
+        losses.append(lambda v: negative_log_likelihood(v, labels))
+    for f in losses:
+        value, want = f(Tensor(x)).item(), f(Tensor(x.astype(np.float64))).item()
+        assert abs(value - want) < 2e-3 * abs(want)
+        found, exact = grad(f)(x), grad(f)(x.astype(np.float64))
+        assert found.dtype == np.float16 and np.abs(found - exact).max() < 2e-7
