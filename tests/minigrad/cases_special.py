@@ -63,6 +63,16 @@ for _v in (0, 1, 2.5):
     case("special.jv", lambda z, v=_v: special.jv(v, z), positive(3), label=_v)
     case("special.iv", lambda z, v=_v: special.iv(v, z), positive(3), label=_v)
 
+# What the derivatives of others are made of.
+for _n in (1, 2):
+    case("special.erfc_ratio", lambda x, n=_n: special._erfc_ratio(x, n=n), wide(3, 4), label=_n)
+    case("special.power_iv", lambda x, n=_n: special._power_iv(x, n=n), wide(3, 4), label=_n)
+    case("special.i0e_ratio", lambda x, n=_n: special._i0e_ratio(x, n=n), positive(3, 4), label=_n)
+case("special.hazard", lambda x: special._hazard(x), wide(3, 4), label="(3, 4)")
+case("special.hazard_slope", lambda x: special._hazard_slope(x), wide(3, 4), label="(3, 4)")
+case("special.density", lambda x: special._density(1.5, 0.5, 0.25, x), unit(3, 4), label="between 0 and 1")
+case("special.density", lambda x: special._density(1.5, np.inf, 0.25, x), positive(3, 4), label="from 0 on")
+
 case("logsumexp", lambda x: special.logsumexp(x, (0, 1), keepdims=True), normal(3, 4), label="of SciPy",
      torch=lambda x: torch.logsumexp(x, (0, 1), True))  # fmt: skip
 case("softmax", lambda x: special.softmax(x), normal(2, 3), label="of SciPy",

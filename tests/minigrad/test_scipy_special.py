@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp  # type: ignore[import-untyped]
 
 import minigrad as mg
 from minigrad import Tensor
@@ -114,3 +115,110 @@ def test_before_it_is_imported_the_error_names_this_module() -> None:
     for name, said in (("erf", erf), ("expit", expit), ("exp1", exp1)):
         assert said.startswith(f"scipy.special.{name} has no derivative rule yet: import minigrad.scipy_special")
     assert after == "Tensor([0.52049988], op=special.erf)"
+
+
+# --- orders one to three against mpmath, over the whole domain, at its ends and where series join ---
+
+
+def _normal(x: Any) -> Any:
+    return mp.erfc(-x / mp.sqrt(2)) / 2
+
+
+NEAR_0 = [0.0, 1e-300, 1e-200, 1e-10, -1e-5, 0.1, 0.999, 1.001, -3.0, 7.9, 8.1, 30.0]
+FAR = [1e-10, 0.3, 0.999, 1.001, -2.5, 7.9, 8.1, 25.0, 60.0, 713.0, 1e4, 1e8]
+LOGISTIC = [0.0, 1.0, -30.0, 100.0, -700.0]
+POSITIVE = [1e-10, 0.3, 1.0, 2.0, 9.9, 30.0, 1e3]
+SHARE = [1e-10, 0.2, 0.5, 0.9, 1 - 1e-10]
+EXACT: dict[str, tuple[Callable[..., Any], list[float]]] = {
+    "erf": (mp.erf, [0.0, 1e-8, 1.0, -3.0, 6.1, 20.0]), "erfc": (mp.erfc, [1e-8, 1.0, -3.0, 5.9, 20.0, 26.0]),
+    "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), [0.0, -20.0, -1.0, 0.5, 0.999, 1.001, 2.0, 3.0, 8.0, 30.0, 49.0, 51.0,
+        1e3, 1e7, 1e8]),
+    "erfinv": (mp.erfinv, [0.0, 1e-8, -0.5, 0.9, 0.999]), "erfcinv": (lambda y: mp.erfinv(1 - y), [1e-10, 0.3, 1.5, 1.999]),
+    "ndtr": (_normal, [0.5, -5.0, 30.0, -37.0]), "ndtri": (lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1), [1e-10, 0.3, 0.9]),
+    "log_ndtr": (lambda x: mp.log(_normal(x)), [0.0, 1.0, -1.0, -1.41, -1.42, -5.0, -20.0, -37.0, -70.0, -1e3, -1e5, -1e8,
+        5.0, 30.0]),
+    "expit": (lambda x: 1 / (1 + mp.exp(-x)), LOGISTIC[1:]), "log_expit": (lambda x: -mp.log(1 + mp.exp(-x)), LOGISTIC[1:]),
+    "logit": (lambda x: mp.log(x / (1 - x)), [1e-150, 1e-10, 0.3, 0.9, 1 - 1e-10]),
+    "entr": (lambda x: -x * mp.log(x), [1e-10, 0.5, 10.0]),
+    "psi": (mp.digamma, [*POSITIVE, -0.5]), "gamma": (mp.gamma, [*POSITIVE[:-1], -0.5, 160.0]),
+    "gammaln": (mp.loggamma, POSITIVE), "loggamma": (mp.loggamma, POSITIVE),
+    "rgamma": (mp.rgamma, [0.0, -1.0, -2.0, -5.0, -50.0, 1e-10, -1e-10, -1 + 1e-10, 0.499, 0.501, -3.7, 2.0, 30.0]),
+    "j0": (mp.j0, [0.0, *NEAR_0[3:]]), "j1": (mp.j1, [0.0, *NEAR_0[3:]]),
+    "y0": (lambda x: mp.bessely(0, x), [0.3, 4.99, 5.01]),
+    "y1": (lambda x: mp.bessely(1, x), [0.3, 4.99, 5.01]),
+    "i0": (lambda x: mp.besseli(0, x), [*NEAR_0, 700.0]), "i1": (lambda x: mp.besseli(1, x), [*NEAR_0, 700.0]),
+    "i0e": (lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), FAR), "i1e": (lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), FAR),
+    "jv 2.5": (lambda x: mp.besselj(2.5, x), [1e-3, 1.0, 20.0]),
+    "iv 1.5": (lambda x: mp.besseli(1.5, x), [1e-3, 1.0, 20.0, 600.0]),
+    "jv 3": (lambda x: mp.besselj(3, x), [0.0, 1.0, 20.0]), "iv 2": (lambda x: mp.besseli(2, x), [0.0, 1.0, 20.0]),
+    "polygamma 0": (mp.digamma, POSITIVE), "polygamma 2": (lambda x: mp.polygamma(2, x), POSITIVE),
+    "zeta 2.5": (lambda q: mp.zeta(2.5, q), POSITIVE[1:]),
+    "beta 2.5": (lambda b: mp.beta(2.5, b), POSITIVE[1:5]), "betaln 2.5": (lambda b: mp.log(mp.beta(2.5, b)), POSITIVE[1:5]),
+    "xlogy 2.5": (lambda y: 2.5 * mp.log(y), POSITIVE), "xlog1py 2.5": (lambda y: 2.5 * mp.log1p(y), POSITIVE),
+    "rel_entr 2.5": (lambda y: 2.5 * mp.log(2.5 / y), POSITIVE),
+    "kl_div 2.5": (lambda y: 2.5 * mp.log(2.5 / y) + y, POSITIVE[:2]),
+    **{f"gammainc {a}": (lambda x, a=a: mp.gammainc(a, 0, x) / mp.gamma(a), [1e-10, 9e-4, 1.1e-3, 1.0, 60.0])
+       for a in (0.5, 1.0, 3.0, 40.0)},
+    "gammaincc 2.5": (lambda x: mp.gammainc(2.5, x) / mp.gamma(2.5), [1e-10, 9e-4, 1.1e-3, 1.0, 60.0]),
+    **{f"betainc {a} {b}": (lambda x, a=a, b=b: mp.betainc(a, b, 0, x) / mp.beta(a, b), SHARE)
+       for a, b in ((0.5, 0.5), (2.0, 2.0), (3.0, 1.0), (1.5, 30.0))},
+}  # fmt: skip
+
+
+def named(name: str) -> Callable[[Any], Any]:
+    function, *numbers = name.split()
+    constants = [int(n) if function == "polygamma" else float(n) for n in numbers]
+    return lambda x: getattr(special, function)(*constants, x)
+
+
+def differences(f: Callable[[Any], Any], x: float) -> list[float]:
+    """Return the first three derivatives from central differences, whose steps are 1e-25 of the distance to 0 and 1."""
+    with mp.workdps(1200 if 0 < abs(x) < 1e-100 else 500 if abs(x) > 15 else 150):
+        at = mp.mpf(x)
+        h = mp.mpf(10) ** -25 * min(abs(at) or 1, abs(1 - at) or 1)
+        values = {k: f(at + k * h) for k in (-2, -1, 0, 1, 2)}
+        first, second = (values[1] - values[-1]) / (2 * h), (values[1] - 2 * values[0] + values[-1]) / h**2
+        third = (values[2] - 2 * values[1] + 2 * values[-1] - values[-2]) / (2 * h**3)
+        return [float(first), float(second), float(third)]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_three_orders_to_twelve_digits(name: str) -> None:
+    exact, points = EXACT[name]
+    f = named(name)
+    orders = [mg.grad(f), mg.grad(mg.grad(f)), mg.grad(mg.grad(mg.grad(f)))]
+    for x in points:
+        for order, (derivative, want) in enumerate(zip(orders, differences(exact, x), strict=True), 1):
+            found = float(derivative(x))
+            assert found == want or abs(found - want) <= 1e-12 * abs(want) + 1e-24, (x, order, found, want)
+
+
+# What the derivatives at an end of the domain are: 0, 1 or infinite.
+ENDS: list[tuple[str, float, list[float]]] = [
+    ("gammainc 0.5", 0.0, [np.inf, -np.inf, np.inf]), ("gammainc 1", 0.0, [1.0, -1.0, 1.0]),
+    ("gammainc 1.5", 0.0, [0.0, np.inf, -np.inf]), ("gammainc 2", 0.0, [0.0, 1.0, -2.0]), ("gammainc 3", 0.0, [0.0, 0.0, 1.0]),
+    ("gammaincc 2", 0.0, [0.0, -1.0, 2.0]), ("gammainc 2", np.inf, [0.0, 0.0, 0.0]),
+    ("betainc 1 1", 0.0, [1.0, 0.0, 0.0]), ("betainc 1 1", 1.0, [1.0, 0.0, 0.0]), ("betainc 2 2", 0.0, [0.0, 6.0, -12.0]),
+    ("betainc 2 2", 1.0, [0.0, -6.0, -12.0]), ("betainc 0.5 0.5", 0.0, [np.inf, -np.inf, np.inf]),
+    ("betainc 0.5 0.5", 1.0, [np.inf, np.inf, np.inf]), ("betainc 3 1", 1.0, [3.0, 6.0, 6.0]),
+    ("i1", np.inf, [np.inf] * 3), ("erfcx", np.inf, [0.0, 0.0, 0.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "x", "want"), ENDS, ids=[f"{name} at {x}" for name, x, _ in ENDS])
+def test_three_orders_at_the_ends(name: str, x: float, want: list[float]) -> None:
+    f = named(name)
+    np.testing.assert_allclose(
+        [mg.grad(f)(x), mg.grad(mg.grad(f))(x), mg.grad(mg.grad(mg.grad(f)))(x)], want, rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "x"), [("erfcx", 1e3), ("log_ndtr", -1e3), ("i1", 1e-6), ("i1e", 500.0), ("rgamma", 0.0)]
+)
+def test_three_orders_of_float32(name: str, x: float) -> None:
+    f = named(name)
+    for derivative in (mg.grad(f), mg.grad(mg.grad(f)), mg.grad(mg.grad(mg.grad(f)))):
+        found, want = derivative(np.float32(x)), derivative(float(np.float32(x)))
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, want, rtol=3e-6)
