@@ -62,6 +62,15 @@ def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str) -> Tensor:
     return x.astype(dtype)
 
 
+def as_parameter(value: "TensorLike", x: "TensorLike") -> Tensor | Array:
+    """Return a weight as an array or a Tensor of numbers to compute in: integers and booleans get the dtype of a floating x.
+
+    A function casts x to the dtype of its weight, as a layer does. As an integer 0.5 would be 0, and 200 + 200 in uint8 144.
+    """
+    weight, dtype = as_given(value), getattr(x, "dtype", np.dtype(float))
+    return weight if weight.dtype.kind in "fc" else weight.astype(dtype if dtype.kind == "f" else float)
+
+
 def with_columns(x: "TensorLike", weight: Tensor, layer: str, what: str = "x") -> Tensor:
     """Return ``as_input(x)``; raise a ShapeError unless ``x`` has a column for each row (or element) of ``weight``."""
     x = as_input(x, weight.dtype, layer)

@@ -21,19 +21,22 @@ def _dense(form: PoolForm, kernel: Shape) -> Form:
     return (*form, (1,) * len(kernel), 1)
 
 
-def _of_windows(x: Array, kernel: Shape, form: PoolForm) -> list[Array]:
+def _of_windows(x: Array, kernel: Shape, form: PoolForm, border: float = -np.inf) -> list[Array]:
     """Return views of x, one for each position in the window, each with an element per window."""
     dense = _dense(form, kernel)
-    steps, x = steps_of(x.shape[-len(kernel) :], kernel, dense), padded(x, form[1], -np.inf)
+    steps, x = steps_of(x.shape[-len(kernel) :], kernel, dense), padded(x, form[1], border)
     return [x[picked_by(at, steps, dense)] for at in np.ndindex(kernel)]
 
 
 def _winners(keys: Array, kernel: Shape, form: PoolForm) -> Array:
-    """Return the position of the first largest key of each window; NaN is larger than all numbers."""
+    """Return the position of the first largest key of each window; NaN is larger than all numbers, -inf than the border."""
     best, *others = _of_windows(keys, kernel, form)
+    outside = zeros(keys.shape[-len(kernel) :], keys)
+    lower, *borders = [where == 1 for where in _of_windows(outside, kernel, form, 1)]  # of best, and of the others
     found = np.zeros_like(best, dtype=np.int32)
-    for i, key in enumerate(others, 1):
-        better = (key > best) | (np.isnan(key) & ~np.isnan(best))
+    for i, (key, border) in enumerate(zip(others, borders), 1):
+        better = (key > best) | (np.isnan(key) & ~np.isnan(best)) | (lower & ~border)
+        lower = lower & border
         best, found = np.where(better, key, best), np.where(better, np.int32(i), found)
     return found
 
@@ -83,10 +86,11 @@ max_pool: Any = primitive(_max_pool, name="max_pool").vjp(
 def _largest(parts: list[Array]) -> tuple[Array, Array]:
     """Return the largest of some arrays, element by element, and the index of the first array that has it."""
     best, *others = parts
-    found: Any = np.zeros(best.shape, np.uint8)
+    kind = np.min_scalar_type(len(others))
+    found: Any = np.zeros(best.shape, kind)
     for i, part in enumerate(others, 1):
         better = part > best
-        found = better.view(np.uint8) if i == 1 else np.where(better, np.uint8(i), found)
+        found = better.astype(kind) if i == 1 else np.where(better, kind.type(i), found)
         best = np.maximum(best, part)
     return best, found
 

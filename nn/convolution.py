@@ -11,8 +11,8 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
 from . import init
-from ._checks import Size, as_given, as_input, check_positive, per_axis
-from ._convolution import Form, convolution, spread, steps_of
+from ._checks import Size, as_given, as_input, as_parameter, check_positive, per_axis
+from ._convolution import Form, convolution, cropped, spread, steps_of
 from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
 
@@ -72,16 +72,21 @@ def _convolved(x: TensorLike, weight: Any, bias: Any, form: Form, layer: str) ->
 
 
 def _transposed(x: TensorLike, weight: Any, bias: Any, form: Form, more: tuple[int, ...], layer: str) -> Tensor:
-    """Return the transposed convolution, enlarged at the end by ``more``."""
+    """Return the transposed convolution, enlarged at the end by ``more`` rows that no element of x reaches."""
     x = as_input(x, weight.dtype, layer.partition("(")[0])
     check_channels(x, weight.shape[0], weight.ndim - 2, layer)
     _check_output_padding(more, form)
-    stride, padding, dilation, _ = form
-    reach = [d * (k - 1) + 1 + n for d, k, n in zip(dilation, weight.shape[2:], more)]
-    size = tuple([(n - 1) * s - 2 * p + r for n, s, p, r in zip(x.shape[2:], stride, padding, reach)])
+    stride, padding, dilation, groups = form
+    reached = [(n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(x.shape[2:], stride, dilation, weight.shape[2:])]
+    size = tuple([r + n - 2 * p for r, n, p in zip(reached, more, padding)])
     if min(*size, *x.shape[2:]) < 1:
         raise ShapeError(f"{layer} turns x of shape {x.shape} into nothing: padding is too large")
-    found: Tensor = spread(x, weight, size=size, form=form)
+    found: Any
+    if steps_of(size, weight.shape[2:], form) == x.shape[2:]:
+        found = spread(x, weight, size=size, form=form)
+    else:  # a convolution of this size makes more steps than x has, so it is not the adjoint: add and cut separately
+        found = spread(x, weight, size=tuple(reached), form=(stride, (0,) * len(stride), dilation, groups))
+        found = cropped(np.pad(found, [(0, 0), (0, 0), *[(0, n) for n in more]]), size, padding)
     return found if bias is None else found + bias.reshape(-1, 1, 1)
 
 
@@ -94,11 +99,17 @@ def _check_output_padding(more: tuple[int, ...], form: Form) -> None:
 
 
 def _checked(
-    name: str, axes: int, weight: TensorLike, bias: TensorLike | None, groups: int, transposed: bool = False
+    name: str,
+    axes: int,
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None,
+    groups: int,
+    transposed: bool = False,
 ) -> tuple[Any, Any]:
     """Return weight and bias as arrays or Tensors; raise an error that begins with ``name`` if they do not fit."""
     check_positive(groups=groups)
-    w, b = as_given(weight), None if bias is None else as_given(bias)
+    w, b = as_parameter(weight, x), None if bias is None else as_given(bias)
     if w.ndim != axes + 2:
         raise ShapeError(f"{name} needs a weight with {axes + 2} axes, got {w.shape}")
     if w.shape[0] % groups:
@@ -120,7 +131,7 @@ def conv1d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of sequences (batch, channels, length) with the weight and bias of a :class:`nn.Conv1d`."""
-    w, b = _checked("conv1d", 1, weight, bias, groups)
+    w, b = _checked("conv1d", 1, x, weight, bias, groups)
     return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv1d")
 
 
@@ -135,7 +146,7 @@ def conv2d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of images (batch, channels, height, width) with the weight and bias of a :class:`nn.Conv2d`."""
-    w, b = _checked("conv2d", 2, weight, bias, groups)
+    w, b = _checked("conv2d", 2, x, weight, bias, groups)
     return _convolved(x, w, b, _form(w.shape[2:], stride, padding, dilation, groups), "conv2d")
 
 
@@ -151,7 +162,7 @@ def conv_transpose2d(
     groups: int = 1,
 ) -> Tensor:
     """Return the transposed convolution of images with the weight and bias of a :class:`nn.ConvTranspose2d`."""
-    w, b = _checked("conv_transpose2d", 2, weight, bias, groups, transposed=True)
+    w, b = _checked("conv_transpose2d", 2, x, weight, bias, groups, transposed=True)
     form = _form(w.shape[2:], stride, padding, dilation, groups, transposed=True)
     return _transposed(x, w, b, form, per_axis(2, 0, output_padding=output_padding), "conv_transpose2d")
 

@@ -194,7 +194,8 @@ def segment_sum(values: "TensorLike", segments: "TensorLike", num_segments: int)
     It is ``jax.ops.segment_sum``, and PyTorch's ``zeros.index_add(0, segments, values)`` without a buffer of zeros. The
     messages that arrive at the nodes of a graph are ``segment_sum(messages, targets, num_nodes)``.
 
-    Shapes: values (n, ...), segments (n,) integers in [0, num_segments) -> (num_segments, ...).
+    Shapes: values (n, ...), segments (n,) integers in [0, num_segments) -> (num_segments, ...). Booleans and integers are
+    summed in 64 bits, as ``np.sum`` does.
 
     Raises:
         ArgumentError: num_segments is not a positive integer.
@@ -216,6 +217,8 @@ def segment_sum(values: "TensorLike", segments: "TensorLike", num_segments: int)
     )
     if not rows.ndim or ids.shape != rows.shape[:1]:
         raise ShapeError(f"segment_sum needs a segment for each row of values {rows.shape}, got {ids.shape}")
+    if rows.dtype.kind in "biu":  # True + True is 2, and 200 + 200 is not 144
+        rows = rows.astype(np.uint64 if rows.dtype.kind == "u" else np.int64)
     return scatter_add(rows, index=ids, shape=(num_segments, *rows.shape[1:]))
 
 

@@ -7,10 +7,11 @@ import pytest
 
 import minigrad as mg
 import nn
+import nn.functional as F
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn._convolution import convolution, correlation, spread
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, load, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch
 
 F64: Any = {"dtype": np.float64}
 IMAGES = rng(2).standard_normal((3, 4, 7, 6))
@@ -238,3 +239,46 @@ def test_a_written_program_has_no_minigrad_in_it() -> None:
     assert_close(value, want)
     for got, one in zip(gradients, expected, strict=True):
         assert_close(got, one)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stride": s, "dilation": d, "output_padding": more, "padding": p, "groups": g}
+        for s, d, more, p, g in [
+            (1, 2, 1, 0, 1),
+            (1, 3, 2, 1, 2),
+            (2, 3, 2, 2, 1),
+            ((1, 2), (2, 1), 1, 1, 2),
+            (2, 4, 3, 1, 1),
+        ]
+    ],
+)
+def test_an_output_padding_of_a_stride_or_more_is_pytorchs(options: dict[str, Any]) -> None:
+    """A convolution of so large a result makes more steps than x has. Both orders are right, for x and for the weight."""
+    x, w = rng(0).standard_normal((2, 4, 4, 5)) / 8, rng(1).standard_normal((4, 3, 3, 2)) / 8
+    mine, theirs = ([each(x), each(w)] for each in (lambda a: Tensor(a, requires_grad=True), to_torch))
+    for t in theirs:
+        t.requires_grad_()
+    y = F.conv_transpose2d(*mine, **options)
+    z = torch.nn.functional.conv_transpose2d(*theirs, **options)
+    assert_close(y.numpy(), z.detach().numpy())
+    dy = mg.autograd_grad((y**3).sum(), mine, create_graph=True)
+    dz = torch.autograd.grad((z**3).sum(), theirs, create_graph=True)
+    (dy[0] * dy[0]).sum().backward()
+    (dz[0] * dz[0]).sum().backward()
+    for a, b, c, d in zip(dy, dz, mine, theirs):
+        assert_close(a.numpy(), b.detach().numpy())
+        assert_close(gradient(c), d.grad.numpy())
+
+
+def test_integers_and_booleans_as_weights_are_computed_with_as_numbers() -> None:
+    ones = np.ones((1, 1, 2, 2))
+    for dtype in (int, bool, np.uint8):
+        for x_dtype in (np.float32, np.float64):
+            x = np.full((1, 1, 2, 2), 0.5, x_dtype)
+            for found in (F.conv2d(x, ones.astype(dtype)), F.conv_transpose2d(x, ones.astype(dtype))[..., 1:2, 1:2]):
+                assert found.dtype == x_dtype and found.item() == 2
+            assert F.conv1d(x[:, 0], ones[0].astype(dtype), padding=1)[0, 0, 1].item() == 2
+    many = np.full((1, 1, 2, 2), 200, np.uint8)
+    assert F.conv2d(many, ones.astype(np.uint8)).item() == F.conv2d(many.tolist(), ones.astype(int)).item() == 800

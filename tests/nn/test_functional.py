@@ -323,6 +323,9 @@ def test_segment_sum_is_pytorchs_index_add_and_has_two_derivatives() -> None:
     assert_same([ours, x], [expected, torch_x])
     check_grads(lambda x: F.segment_sum(np.sin(x), segments, 5) ** 2, (values,), order=2)
     assert type(F.segment_sum(values, segments, 5)) is np.ndarray
+    for ones in (np.ones(3, bool), np.full(3, 200, np.uint8), np.full(3, 100, np.int8)):  # these sums do not fit
+        sums = F.segment_sum(ones, [0, 0, 1], 2)
+        assert sums.dtype == ones.sum().dtype and sums.tolist() == [2 * int(ones[0]), int(ones[0])]
     for bad, error, message in (
         ((values, [0, 1, 5, 0, 0, 0], 5), OutOfRangeError, "segment_sum got the segment 5, and they are 0 to 4"),
         ((values, [0.0] * 6, 5), DTypeError, "segment_sum takes integer segments, got dtype float64"),

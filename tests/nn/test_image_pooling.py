@@ -109,3 +109,40 @@ def test_bad_input() -> None:
         nn.GlobalAvgPool()(TOKENS[:, :, :0])
     with pytest.raises(ShapeError, match=r"Flatten needs x of shape \(batch, ...\), got a number"):
         nn.Flatten()(3.0)
+
+
+@pytest.mark.parametrize("size", [256, 257, 300])
+def test_a_window_of_more_than_256_rows(size: int) -> None:
+    """The index of a row in its window has a dtype that holds it."""
+    x = np.zeros((1, 1, size, size))
+    x[..., size - 1, size - 2] = 1
+    t = Tensor(x, requires_grad=True)
+    nn.MaxPool2d(size)(t).sum().backward()
+    assert t.grad is not None and np.array_equal(t.grad.numpy(), x)
+    wide = Tensor(np.swapaxes(x, 2, 3), requires_grad=True)
+    with mg.reference_mode():
+        nn.MaxPool2d(size)(wide).sum().backward()
+    assert wide.grad is not None and np.array_equal(wide.grad.numpy(), np.swapaxes(x, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding"), [(2, 1, 1), (3, 1, 1), (3, 2, 1), (4, 3, 2), ((1, 3), 1, (0, 1))]
+)
+def test_the_border_is_never_the_largest(kernel: Any, stride: int, padding: Any) -> None:
+    """An image of -inf, all of it or in part: the gradient goes to an element of the image, as in PyTorch."""
+    some = rng(0).standard_normal((2, 2, 5, 5))
+    for x in (
+        np.full((2, 2, 5, 5), -np.inf),
+        np.where(some > 0.8, some, -np.inf),
+        np.where(some == some.max(), np.nan, -np.inf),
+    ):
+        mine = Tensor(x, requires_grad=True)
+        theirs = to_torch(x).requires_grad_()
+        y = nn.MaxPool2d(kernel, stride=stride, padding=padding)(mine)
+        z = torch.nn.functional.max_pool2d(theirs, kernel, stride, padding)
+        weights = rng(1).standard_normal(y.shape)
+        y.backward(weights)
+        z.backward(to_torch(weights))
+        assert mine.grad is not None
+        assert np.array_equal(y.numpy(), z.detach().numpy(), equal_nan=True)
+        np.testing.assert_allclose(mine.grad.numpy(), theirs.grad.numpy(), rtol=1e-12)
