@@ -17,6 +17,22 @@ _SMALL = 1 << 15  # elements; parameters up to this size are updated together, t
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 
 
+def precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which parameters are updated, at least float32: in float16, 1e-8 and squares of 1e-4 are 0."""
+    return np.promote_types(dtype, np.float32) if dtype.kind == "f" else dtype
+
+
+def in_precision(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+    """Run ``update(p, g, state)`` in the :func:`precision` of ``p``, and round the result once."""
+    dtype = precision(p.dtype)
+    if p.dtype == dtype:
+        update(p, g, state)
+        return
+    changed = p.astype(dtype)
+    update(changed, g.astype(dtype), state)
+    p[...] = changed
+
+
 def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
     """Run the elementwise ``update(p, g, state)`` block by block."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
@@ -105,7 +121,7 @@ class Together:
         self.members = members
         parameters, states = [arrays[i] for i in members], [state[i] for i in members]
         ends = np.cumsum([p.size for p in parameters]).tolist()
-        self._p = np.empty(ends[-1], parameters[0].dtype)
+        self._p = np.empty(ends[-1], precision(parameters[0].dtype))
         self._g = np.empty_like(self._p)
         slices = [slice(end - p.size, end) for p, end in zip(parameters, ends)]
         self._parts = [self._p[part].reshape(p.shape) for p, part in zip(parameters, slices)]
@@ -123,7 +139,7 @@ class Together:
         np.concatenate([member._grad._array for member in members], axis=None, out=self._g)
         update(self._p, self._g, {**state, **self._flat})
         for array, part in zip(arrays, self._parts):
-            np.copyto(array, part)
+            np.copyto(array, part, "same_kind")
 
 
 def _overlap(arrays: Sequence[Array]) -> bool:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from minigrad import ArgumentError
 from minigrad.internal import Array
 
+from ._flat import precision
 from .module import Module
 from .optimizer import number
 
@@ -46,7 +47,9 @@ class WeightAverage:
     def __init__(self, model: Module, decay: float = 0.999) -> None:
         self.decay = number("decay", decay, below=1)
         self._parameters = list(model.parameters())
-        self._averages: list[Array] = []  # in the parameters' order, with their dtypes
+        self._averages: list[
+            Array
+        ] = []  # in the parameters' order; of float16 ones in float32, where small steps count
         self._applied = False
 
     def update(self) -> None:
@@ -54,10 +57,10 @@ class WeightAverage:
         if self._applied:
             raise ArgumentError("the average is applied: leave `with average.applied():` before the next update")
         if not self._averages:
-            self._averages = [parameter.data.copy() for parameter in self._parameters]
+            self._averages = [parameter.data.astype(precision(parameter.dtype)) for parameter in self._parameters]
         for average, parameter in zip(self._averages, self._parameters):
             average *= self.decay
-            average += (1 - self.decay) * parameter.data
+            average += (1 - self.decay) * parameter.data.astype(average.dtype, copy=False)
 
     @contextmanager
     def applied(self) -> Iterator[None]:

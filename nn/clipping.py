@@ -8,6 +8,7 @@ import numpy as np
 from minigrad import ArgumentError, Tensor
 from minigrad.internal import Array, to_host
 
+from ._flat import precision
 from .optimizer import distinct
 
 
@@ -70,12 +71,15 @@ def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
 
 
 def _norm(g: Array) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = math.sqrt(float(to_host(np.vdot(g, g).real)))
-        if math.isfinite(norm):
-            return norm
-        largest = float(to_host(np.max(np.abs(g))))  # the squares may have overflowed the dtype
-        return largest * float(to_host(np.linalg.norm(g / largest)))
+    if not g.size:
+        return 0.0
+    g = g.astype(precision(g.dtype), copy=False)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        squares, info = float(to_host(np.vdot(g, g).real)), np.finfo(g.dtype)
+        if info.tiny / info.eps <= squares < math.inf:
+            return math.sqrt(squares)
+        largest = float(to_host(np.max(np.abs(g))))  # the squares may have left the range of the dtype
+        return largest * float(to_host(np.linalg.norm(g / largest))) if 0 < largest < math.inf else largest
 
 
 def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Array]) -> None:

@@ -210,7 +210,7 @@ class Adam(Optimizer):
         # The corrections are applied to scalars rather than to arrays, which saves a pass over memory.
         np.sqrt(np.maximum(state["v_max"], v, out=state["v_max"]) if self.amsgrad else v, out=change)
         change *= 1 / math.sqrt(1 - beta_2**t)
-        change += self.eps  # eps is added alone, because its product with a correction would be 0 in float16
+        change += self.eps
         np.divide(m, change, out=change)
         change *= self.lr / (1 - beta_1**t)
         p -= change

@@ -11,7 +11,7 @@ from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, T
 from minigrad.internal import Array, out_of_memory, same_place, to_host
 
 from ._checks import beside
-from ._flat import Division, update_in_blocks
+from ._flat import Division, in_precision, precision, update_in_blocks
 from .module import Module
 
 Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
@@ -26,6 +26,9 @@ class Optimizer:
             a factor of ``lr``. The last example decays no biases and no norms, whose parameters have one axis.
         lr: the learning rate, >= 0. It may be assigned at any time: ``optimizer.lr = 1e-4``.
         weight_decay: >= 0; the formulas use ``g + weight_decay * p`` instead of the gradient ``g``.
+
+    A step of a float16 parameter is computed in float32, in which its state is kept, and rounded once: in float16 the squares
+    of small gradients and an eps of 1e-8 are 0.
 
     Raises:
         ArgumentError: there are no parameters, a setting is out of its range, a group has a setting of another name, or a
@@ -89,9 +92,9 @@ class Optimizer:
             for i, _ in ready:
                 self.state[i]["step"] += 1
         for i in division.alone:
-            self._in_group(i)._update_whole(self.parameters[i]._array, self._gradient(i), self.state[i])
+            in_precision(self._in_group(i)._update_whole, self.parameters[i]._array, self._gradient(i), self.state[i])
         for i in division.on_device:
-            self._in_group(i)._update(self.parameters[i].data, self._gradient(i), self.state[i])
+            in_precision(self._in_group(i)._update, self.parameters[i].data, self._gradient(i), self.state[i])
         for group in division.together:
             i = group.members[0]
             group.update(self._in_group(i)._update_whole, self.parameters, self.state[i])
@@ -129,16 +132,17 @@ class Optimizer:
                     f"parameter {i} of {type(self).__name__} now has shape {p.shape}, and its state has {last.shape}: make a "
                     "new optimizer"
                 )
-            if last is None or not same_place(last, p) or last.dtype != p.dtype:
+            dtype = precision(p.dtype)
+            if last is None or not same_place(last, p) or last.dtype != dtype:
                 if "step" in self.slots:
                     state.setdefault("step", 0)
                 try:
                     for name in names:
                         kept = state.get(name)
                         if kept is None:
-                            state[name] = np.zeros_like(p, order="C")
+                            state[name] = np.zeros_like(p, dtype, order="C")
                         else:
-                            state[name] = beside(to_host(kept).astype(p.dtype, copy=False), p)
+                            state[name] = beside(to_host(kept).astype(dtype, copy=False), p)
                 except MemoryError as error:
                     raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
 
@@ -274,8 +278,8 @@ def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
         raise ShapeError(
             f"the saved '{name}' of parameter {i} has shape {array.shape}, but the parameter has {parameter.shape}"
         )
-    if array.dtype != parameter.dtype:
+    if array.dtype not in (parameter.dtype, precision(parameter.dtype)):
         raise DTypeError(
             f"the saved '{name}' of parameter {i} has dtype {array.dtype}, but the parameter has {parameter.dtype}"
         )
-    return beside(array, parameter.data)
+    return beside(array.astype(precision(parameter.dtype), copy=False), parameter.data)

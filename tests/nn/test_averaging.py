@@ -78,3 +78,16 @@ def test_what_does_not_fit_is_named() -> None:
             average.update()
         with pytest.raises(ArgumentError, match="the average is applied already"), average.applied():
             pass
+
+
+def test_small_steps_count_in_float16() -> None:
+    """The average of float16 parameters is kept in float32: a thousandth of a difference is less than a rounding error."""
+    model = nn.LayerNorm(2, dtype=np.float16)
+    average = nn.WeightAverage(model, decay=0.999)
+    average.update()
+    model.weight.data[:] = 1.5
+    for _ in range(2000):
+        average.update()
+    with average.applied():
+        assert model.weight.dtype == np.float16
+        np.testing.assert_allclose(model.weight.numpy(), 1.5 - 0.5 * 0.999**2000, rtol=1e-3)

@@ -99,3 +99,19 @@ def test_a_gradient_on_the_tape_is_replaced_and_not_written_to(clip) -> None:
     assert on_tape is not None and on_tape.requires_grad
     clip([p], 1.0)
     assert on_tape.tolist() == [27.0] and p.grad is not None and p.grad.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_norm_of_large_and_of_small_gradients(dtype) -> None:
+    """Their squares leave the range of the dtype, and the norm does not."""
+    info = np.finfo(dtype)
+    for scale in (info.smallest_subnormal, info.tiny, info.tiny**0.5, 1.0, info.max**0.5, info.max / 20):
+        p = Parameter(np.zeros((40, 3)), dtype=dtype)
+        p.grad = g = (np.ones((40, 3)) * scale).astype(dtype)
+        expected = math.sqrt(120) * float(g[0, 0])
+        assert math.isclose(clip_grad_norm([p], math.inf), expected, rel_tol=1e-6)
+    p.grad = np.zeros((40, 3), dtype)
+    assert clip_grad_norm([p], 1.0) == 0
+    empty = Parameter(np.zeros((0, 3)), dtype=dtype)
+    empty.grad = np.zeros((0, 3), dtype)
+    assert clip_grad_norm([empty], 1.0) == 0

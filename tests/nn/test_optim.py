@@ -597,6 +597,42 @@ def test_a_frozen_parameter_is_left_alone_though_it_has_a_gradient() -> None:
     assert not optimizer.state[1] and optimizer.state[0]["step"] == 1
 
 
+@each_optimizer
+def test_a_step_of_float16_is_that_of_float32_rounded_once(ours, theirs, settings) -> None:
+    """In float16, eps and the squares of small gradients are 0: 0 / 0 and 1 / 0. Alone, together, and after a resumption."""
+    scales = np.array([0, 1e-7, 1e-5, 1e-3, 1, 300], np.float16)
+    starts = [rng(0).normal(size=(n, 6)).astype(np.float16) for n in (2, 3, 6000)]  # the last is too large for a group
+    halves = [Parameter(start, dtype=np.float16) for start in starts]
+    floats = [Parameter(start, dtype=np.float32) for start in starts]
+    optimizers = ours(halves, **settings), ours(floats, **settings)
+    for step in range(4):
+        for half, whole in zip(halves, floats):
+            g = (rng(step).normal(size=half.shape) * scales).astype(np.float16)
+            half.grad, whole.grad = g, g.astype(np.float32)
+            whole.data = half.numpy().astype(np.float32)
+        for optimizer in optimizers:
+            optimizer.step()
+        for half, whole in zip(halves, floats):
+            assert half.dtype == np.float16 and np.isfinite(half.numpy()).all()
+            np.testing.assert_array_equal(half.numpy(), whole.numpy().astype(np.float16))
+        resumed = ours(halves, **settings)
+        resumed.load_state_dict(optimizers[0].state_dict())
+        optimizers = resumed, optimizers[1]
+
+
+def test_a_state_of_float16_loads() -> None:
+    """Files of earlier versions hold the state of a float16 parameter in float16."""
+    p = Parameter(np.ones(3), dtype=np.float16)
+    p.grad = np.full(3, 0.5)
+    optimizer = Adam([p])
+    optimizer.step()
+    saved = optimizer.state_dict()
+    saved["parameters"][0]["m"] = saved["parameters"][0]["m"].astype(np.float16)
+    optimizer.load_state_dict(saved)
+    optimizer.step()
+    assert {optimizer.state[0][name].dtype for name in ("m", "v")} == {np.dtype(np.float32)}
+
+
 def test_eps_counts_in_float16_from_the_first_step() -> None:
     p = Parameter(np.ones(3), dtype=np.float16)
     p.grad = np.zeros(3)
