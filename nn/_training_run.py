@@ -21,6 +21,7 @@ from ._interrupts import Interrupts
 from ._modes import Modes
 from ._one_process import OneProcess
 from ._progress import progress_bar
+from ._step_state import StepState
 from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
@@ -60,12 +61,12 @@ class TrainingRun:
         if self.river:
             self.history.river = gradient_river()()
         self.updates = 0  # in the current epoch
-        self.dropouts = list(state.dropouts(self.model).values())
-        self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
+        self.boundary = StepState(self.model)  # what the model was after the last step
         self.whole = True  # False during an update or a write, and after one that failed
         self.saved = (0, 0)  # `_progress` at the last checkpoint file
         self.first_batch = ""  # the fingerprint of the first batch, if there are checkpoint files or several ranks
         self.first_lr = self.optimizer.lr if self.schedule is None else None
+        self.warned = False  # of arrays that no checkpoint file holds
         self.interrupts = Interrupts()
         self.modes = Modes(self.model)
         self.best_weights: state.Arrays | None = None  # those of the best epoch, with `restore_best`
@@ -83,6 +84,7 @@ class TrainingRun:
             self.ranks.broadcast(self.model)
             try:
                 self.modes.train()
+                self.boundary.take()  # of what a file and rank 0 gave
                 self._run_epochs()
                 if self.best_weights is not None:
                     with self.interrupts.deferred():
@@ -100,9 +102,12 @@ class TrainingRun:
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
                 active.leave(context)  # Ctrl-C may come between the last line of a `with no_grad()` and its __exit__
-            if self.whole and not isinstance(error, TrainingError):
-                with suppress(TrainingError):  # the first error is more informative
-                    self._save()
+            if self.whole:
+                with self.interrupts.deferred():
+                    self.boundary.put_back()
+                if not isinstance(error, TrainingError):
+                    with suppress(TrainingError):  # the first error is more informative
+                        self._save()
             raise
         finally:
             self.interrupts.closing()
@@ -114,10 +119,7 @@ class TrainingRun:
         batches = itertools.islice(self.ranks.share(self.batches, epoch), done, None)
         with progress_bar(self.tqdm, f"epoch {epoch + 1}/{self.epochs}", self.updates, total) as show:
             while group := list(itertools.islice(batches, self.accumulate)):
-                with self.ranks.watched():
-                    self._step(group)
-                if self.on_step is not None:
-                    self.on_step()
+                self._step(group)
                 show(self.history.losses, None)
                 if self.every is not None and self._progress[0] % self.every == 0:
                     self._save()
@@ -127,7 +129,7 @@ class TrainingRun:
             with self._undivided():
                 self.history.metrics.append(metrics)
                 self.updates = 0
-                self._note_dropouts()
+                self.boundary.take()
                 if self.restore_best and self._best_is_last():
                     self.best_weights = state.weights(self.model)[0]
             show(self.history.losses, metrics)
@@ -135,8 +137,9 @@ class TrainingRun:
 
     def _step(self, group: list[tuple[Any, int | None]]) -> None:
         """Make one update from the batches of ``group``; ranks give each batch with its number of examples."""
-        self.optimizer.zero_grad()
-        loss = self._backward(group)
+        with self.ranks.watched():
+            self.optimizer.zero_grad()
+            loss = self._backward(group)
         if not math.isfinite(loss):  # checked before it changes the weights
             raise self._stopped(f"the loss of step {self._progress[0]} is {loss}")
         if self.river:
@@ -148,7 +151,9 @@ class TrainingRun:
             self.optimizer.step()
             self.history.losses.append(loss)
             self.updates += 1
-            self._note_dropouts()
+            if self.on_step is not None:
+                self.on_step()
+            self.boundary.take()
 
     def _clip(self) -> None:
         if self.clip_norm is not None:
@@ -185,6 +190,7 @@ class TrainingRun:
     def _validated(self) -> dict[str, float]:
         if self.validate is None:
             return {}
+        self.boundary.take(parameters=True)  # validate may change them for a while, such as WeightAverage.applied
         with evaluating(self.model), no_grad():
             given = self.validate(self.model)
         if not isinstance(given, Mapping):
@@ -219,9 +225,6 @@ class TrainingRun:
             yield
             self.whole = True
 
-    def _note_dropouts(self) -> None:
-        self.dropout_steps = [dropout.step for dropout in self.dropouts]
-
     def _out_of_patience(self) -> bool:
         if self.patience is None or self.best is None:
             return False
@@ -235,11 +238,9 @@ class TrainingRun:
         if self.files is None or self.ranks.rank or self._progress == self.saved:
             return
         with self._undivided():
-            arrays, about = state.collect(self.model, self.optimizer)
+            arrays, about = state.collect(self.model, self.optimizer, self.boundary)
             if name := state.not_finite(arrays):
                 raise self._stopped(f"after step {self._progress[0] - 1} {name} contains NaN or infinity")
-            for entry, step in zip(about["dropout"].values(), self.dropout_steps):
-                entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             if self.river:
                 # After an error between backward and update, the river has a step more than the run.
@@ -249,6 +250,13 @@ class TrainingRun:
                 save_checkpoint(self.files.best, arrays, about)
             save_checkpoint(self.files.last, arrays, about)
             self.saved = self._progress
+        if not self.warned and (lost := self.boundary.changed_arrays()):
+            self.warned = True
+            warnings.warn(
+                f"the run changes {', '.join(lost)}, and a checkpoint file does not hold plain arrays: make each an nn.Buffer, "
+                "or a resumed run may differ from one that was not stopped",
+                stacklevel=2,
+            )
 
     def _restore(self, path: Path) -> None:
         arrays, about = self.ranks.of_first(lambda: state.read(path))
@@ -269,11 +277,10 @@ class TrainingRun:
             )
         history = History(arrays["losses"].tolist(), about["metrics"], self._saved_river(path, arrays))
         best_weights = self._saved_best(history)
-        state.restore(path, self.model, self.optimizer, arrays, about)
+        state.restore(path, self.model, self.optimizer, self.boundary, arrays, about)
         self.history, self.best_weights = history, best_weights
         self.updates = about["updates"]
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
-        self._note_dropouts()
         self.saved = self._progress
 
     def _saved_river(self, path: Path, arrays: state.Arrays) -> Any:

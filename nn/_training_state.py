@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import ArgumentError, DTypeError, MinigradError, Tensor
 from minigrad.internal import CheckpointError, digest, is_device_array, leaves, load_checkpoint, require, to_host
 
+from ._step_state import StepState
 from .dropout import Dropout
 from .module import Module
 from .optimizer import Optimizer
@@ -23,6 +24,8 @@ FORM = {
     "model": str,
     "config": object,
     "dropout": {str: {"key": int, "step": int}},
+    "generators": {str: dict},
+    "numbers": {str: int | float | bool},
     "optimizer": {"name": str, "settings": {"lr": int | float}, "numbers": [{str: int}]},
     "metrics": [{str: int | float}],
     "updates": int,
@@ -73,7 +76,7 @@ def weights(model: Module) -> tuple[Arrays, dict[str, Any]]:
     return arrays, {"kind": WEIGHTS_KIND, "model": type(model).__name__, "config": config_of(model)}
 
 
-def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]]:
+def collect(model: Module, optimizer: Optimizer, own: StepState) -> tuple[Arrays, dict[str, Any]]:
     """Return a run's arrays, named ``model.<path>`` and ``optimizer.<parameter index>.<name>``, and its other state."""
     state = optimizer.state_dict()
     arrays, about = weights(model)
@@ -87,7 +90,7 @@ def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]
         "dropout": {path: {"key": module.key, "step": module.step} for path, module in dropouts(model).items()},
         "optimizer": {"name": state["optimizer"], "settings": state["settings"], "numbers": numbers},
     }
-    return arrays, about
+    return arrays, about | own.collect()
 
 
 def not_finite(arrays: Arrays) -> str | None:
@@ -115,8 +118,10 @@ def read(path: Path, only_weights: bool = False) -> tuple[Arrays, dict[str, Any]
     return arrays, about
 
 
-def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, about: dict[str, Any]) -> None:
-    """Restore the weights, the optimizer's settings and state, and the keys and steps of the Dropout modules.
+def restore(
+    path: Path, model: Module, optimizer: Optimizer, own: StepState, arrays: Arrays, about: dict[str, Any]
+) -> None:
+    """Restore the weights, the optimizer's settings and state, and the Dropout modules, generators and numbers in the model.
 
     If the file is from another model or optimizer, raise a CheckpointError and change nothing.
     """
@@ -133,12 +138,14 @@ def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, abo
     memory = [numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])]
     state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
     try:
+        load_own = own.loading(about["generators"], about["numbers"])
         optimizer.load_state_dict(state)  # changes nothing on an error; the weights have been checked above
     except (ArgumentError, DTypeError) as error:
         raise CheckpointError(f"'{path}' does not fit: {error}") from error
     put_weights(path, model, arrays)
     for name, module in dropouts(model).items():
         module.key, module.step = about["dropout"][name]["key"], about["dropout"][name]["step"]
+    load_own()
 
 
 def put_weights(path: Path | str, model: Module, arrays: Arrays) -> None:

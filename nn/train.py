@@ -87,20 +87,22 @@ def fit(
         checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
             of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
             ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
-            except for a :class:`TrainingError` and for an error in the update itself.
+            except for a :class:`TrainingError` and for an error in the update itself or in ``on_step``. A file is the state
+            between two steps: what a stopped step has changed in buffers, Dropout and generators of the model is undone.
         every: also write the ``last`` checkpoint file once every this many steps.
         resume: continue from the checkpoint file, if it exists. The run continues as if it had not been stopped, bit for bit:
-            weights, the optimizer's state, the step of the schedule, the position in the epoch, Dropout, History and patience
-            are restored. Pass the same model, data and optimizer as before; ``epochs``, ``schedule``, ``validate``, ``best``
-            and ``patience`` may differ. Any other randomness must depend on the epoch alone.
+            weights, buffers, the optimizer's state, the step of the schedule, the position in the epoch, Dropout, the random
+            generators and changed numbers in modules, History and patience are restored. Pass the same model, data and
+            optimizer as before; ``epochs``, ``schedule``, ``validate``, ``best`` and ``patience`` may differ. Any other
+            randomness must depend on the epoch alone.
         progress: whether to show a progress bar, if tqdm is installed.
         on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
         parallel: an :class:`nn.parallel.Ranks`, the processes that share each batch. Only the first process prints and writes.
             ``validate`` is called in every process and must return the same numbers in all.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and leaves the checkpoint files unchanged. A
-    weight that is not finite is never written. Ctrl-C during an update or while a file is written takes effect afterwards (in
-    Python's main thread); a second Ctrl-C takes effect at once.
+    weight that is not finite is never written. Ctrl-C during an update, in ``on_step`` or while a file is written takes effect
+    afterwards (in Python's main thread); a second Ctrl-C takes effect at once.
 
     Returns:
         History: the losses of all steps and the metrics of all epochs, including those before a resumption. The model is in
