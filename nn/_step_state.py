@@ -112,9 +112,12 @@ class StepState:
         return load
 
     def changed_arrays(self) -> list[str]:
-        """Return the paths of arrays that are not buffers and that the run changed: no checkpoint file holds them."""
-        now = {path: value for _, path, value in _values(self._model) if _is_plain(value)}
-        return [path for path, old in self._arrays.items() if path in now and not _same(old, _host(now[path]))]
+        """Return the paths of arrays that are not buffers and whose values the run changed: no checkpoint file holds them.
+
+        An array of another shape or dtype is not state but a table that grows as longer sequences come.
+        """
+        now = {path: _host(value) for _, path, value in _values(self._model) if _is_plain(value)}
+        return [path for path, old in self._arrays.items() if path in now and _other_values(old, now[path])]
 
 
 def _holders(model: Module) -> list[tuple[Any, str]]:
@@ -148,8 +151,8 @@ def _host(value: Any) -> Any:
     return np.array(to_host(value.data if isinstance(value, Tensor) else value))
 
 
-def _same(a: Any, b: Any) -> bool:
-    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+def _other_values(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 def _as_lists(state: Any) -> Any:
