@@ -114,7 +114,7 @@ class StepState:
     def changed_arrays(self) -> list[str]:
         """Return the paths of arrays that are not buffers and whose values the run changed: no checkpoint file holds them.
 
-        An array of another shape or dtype is not state but a table that grows as longer sequences come.
+        An array of another shape is not state but a table that grows as longer sequences come.
         """
         now = {path: _host(value) for _, path, value in _values(self._model) if _is_plain(value)}
         return [path for path, old in self._arrays.items() if path in now and _other_values(old, now[path])]
@@ -152,7 +152,7 @@ def _host(value: Any) -> Any:
 
 
 def _other_values(a: Any, b: Any) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return a.shape == b.shape and not np.array_equal(a, b, equal_nan={a.dtype.kind, b.dtype.kind} <= set("fc"))
 
 
 def _as_lists(state: Any) -> Any:
