@@ -13,6 +13,7 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import Array, TensorLike, to_host
 from nn._checks import check_interval, check_not_negative, check_positive, id_array, id_matrix
+from nn.cache import growing
 from nn.init import check_generator
 from nn.transformer import attention_by_layer
 
@@ -166,15 +167,17 @@ class GPT(Model):
         Raises:
             ShapeError: ``ids`` is not a matrix, or is longer than the window.
             DTypeError, OutOfRangeError: the ids are not integers of the vocabulary.
-            ArgumentError: the number of caches is not the number of layers.
+            ArgumentError: the number of caches is not the number of layers, or the caches hold different numbers of tokens.
+                No error changes a cache.
         """
         if caches is not None and len(caches) != len(self.layers):
             raise ArgumentError(f"caches must be one for each of the {len(self.layers)} layers, got {len(caches)}")
         past = caches[0].length if caches else 0
         x = self._embedded(ids, past)  # (batch, length, d_model)
         masks = self._masks(past, x.shape[1])
-        for i, layer in enumerate(self.layers):
-            x = layer(x, **masks, cache=caches[i] if caches is not None else None)
+        with growing(caches or ()):
+            for i, layer in enumerate(self.layers):
+                x = layer(x, **masks, cache=caches[i] if caches is not None else None)
         return self.output(self.norm(x))
 
     def new_caches(self) -> list[nn.KeyValueCache]:

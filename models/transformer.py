@@ -15,6 +15,7 @@ import nn
 from minigrad import Tensor, no_grad
 from minigrad.internal import TensorLike
 from nn._checks import as_given, beside, check_not_negative, check_positive, id_matrix
+from nn.cache import growing
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
@@ -180,15 +181,18 @@ class Transformer(Model):
         """Return the logits of the next id: (batch, target) ids and the memory -> (batch, target, target vocabulary).
 
         ``caches`` hold two caches for each decoder layer, one for each of its attentions, and need ``no_grad``. With them only
-        the ids that are not cached yet are computed, and the result holds the logits of these ids only.
+        the ids that are not cached yet are computed, and the result holds the logits of these ids only. An error leaves the
+        caches as they were.
         """
         x = self._embedded(self.target_embedding, target)  # (batch, target, d_model)
         masks = self._masks(x, memory, source_mask, target_mask)
         pairs: Sequence[Any] = [(None, None)] * len(self.decoder) if caches is None else caches
         if caches is not None:
             x = x[:, caches[0][0].length :]
-        for layer, (cache, memory_cache) in zip(self.decoder, pairs, strict=True):
-            x = layer(x, memory, **masks, cache=cache, memory_cache=memory_cache)
+        own, other = zip(*pairs) if caches else ((), ())
+        with growing(own), growing(other):
+            for layer, (cache, memory_cache) in zip(self.decoder, pairs, strict=True):
+                x = layer(x, memory, **masks, cache=cache, memory_cache=memory_cache)
         if self.decoder_norm is not None:
             x = self.decoder_norm(x)
         return self.output(x)

@@ -1,10 +1,12 @@
 """A cache of the keys and values of earlier tokens, for decoding one token at a time."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from minigrad import GraphError, ShapeError, Tensor
+from minigrad import ArgumentError, GraphError, ShapeError, Tensor
 from minigrad.internal import Array, TensorLike, array_of, make_tensor
 
 from ._checks import beside
@@ -101,3 +103,26 @@ class KeyValueCache:
             held = longer
         held[:, self.length : end] = new
         return held
+
+
+@contextmanager
+def growing(caches: Sequence[KeyValueCache]) -> Iterator[None]:
+    """Let the caches of all layers grow in the block; an error in any layer leaves every cache as it was.
+
+    Raises:
+        ArgumentError: two layers share one cache, or the caches hold different numbers of tokens.
+    """
+    if len({id(cache) for cache in caches}) < len(caches):
+        raise ArgumentError("two layers have the same KeyValueCache: make one for each layer")
+    if len(lengths := {cache.length for cache in caches}) > 1:
+        raise ArgumentError(
+            f"the caches of the layers hold {', '.join(map(str, sorted(lengths)))} tokens, so they are not of one sequence: "
+            "make new caches for each batch"
+        )
+    before = [(cache, cache.length, cache._keys, cache._values) for cache in caches]
+    try:
+        yield
+    except BaseException:
+        for cache, length, keys, values in before:
+            cache.length, cache._keys, cache._values = length, keys, values  # tokens beyond `length` are never read
+        raise

@@ -12,7 +12,7 @@ from minigrad.internal import TensorLike, array_of, make_tensor
 
 from . import one_token
 from ._checks import as_input
-from .cache import KeyValueCache
+from .cache import KeyValueCache, growing
 from .dropout import Dropout
 from .feed_forward import FeedForward
 from .masks import Masks, known, mask_and_bias
@@ -218,10 +218,10 @@ class TransformerDecoderLayer(Module):
 
         x, memory = self._inputs(x, memory)
         source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
-        # Check these masks before the self-attention extends the cache: an error must leave the cache unchanged.
         masks = self._memory_masks(x, source, key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
-        x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
-        x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
+        with growing(() if cache is None else (cache,)):  # an error in the cross-attention leaves it unchanged
+            x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
+            x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
     def attention_weights(

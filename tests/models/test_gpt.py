@@ -408,6 +408,31 @@ def test_a_full_cache_is_named() -> None:
     assert [cache.length for cache in caches] == [8] * 3
 
 
+def test_an_error_in_a_later_layer_leaves_every_cache_as_it_was() -> None:
+    """Caches of another batch, of another call or of another layer; an error that has nothing to do with caches, too."""
+    model, other = gpt(), gpt()
+    with no_grad():
+        for what in ("batch", "length", "shared", "interrupt"):
+            caches, foreign = model.new_caches(), other.new_caches()
+            model(IDS[:, :3], caches)
+            other(IDS[:1, :3] if what == "batch" else IDS[:, :4], foreign)
+            mixed = [*caches[:2], caches[1] if what == "shared" else foreign[2]]
+            if what == "interrupt":
+                mixed = caches
+                model.layers[2].forward = interrupted
+            before = [(cache.length, cache.keys.tobytes(), cache.values.tobytes()) for cache in mixed]
+            with pytest.raises((ShapeError, ArgumentError, KeyboardInterrupt)) as raised:
+                model(IDS[:, 3:4], mixed)
+            assert {"batch": "make a new KeyValueCache", "length": "hold 3, 4 tokens", "shared": "two layers have"}.get(
+                what, ""
+            ) in str(raised.value)
+            assert [(cache.length, cache.keys.tobytes(), cache.values.tobytes()) for cache in mixed] == before
+
+
+def interrupted(*arguments: Any, **settings: Any) -> Any:
+    raise KeyboardInterrupt
+
+
 def test_caches_need_no_grad_and_one_a_layer() -> None:
     model = gpt()
     with pytest.raises(GraphError, match="no_grad"):

@@ -202,6 +202,20 @@ def test_decoding_with_caches_computes_the_logits_of_what_is_new(norm: str) -> N
             assert_close(logits.numpy(), expected[:, seen:end])
 
 
+@pytest.mark.parametrize("place", [(1, 0), (1, 1)])
+def test_an_error_in_decoding_leaves_every_cache_as_it_was(place: tuple[int, int]) -> None:
+    """In the self-attention or the cross-attention of the last layer, when the first layer is through."""
+    model, caches = tiny(), [[nn.KeyValueCache(), nn.KeyValueCache()] for _ in range(2)]
+    with no_grad():
+        memory = model.encode(SOURCE, SOURCE_MASK)
+        model.decode(TARGET[:, :2], memory, SOURCE_MASK, caches=caches)
+        caches[place[0]][place[1]].select([0])  # the cache of another batch
+        before = [(cache.length, cache.keys.tobytes()) for cache in itertools.chain(*caches)]
+        with pytest.raises(ShapeError):
+            model.decode(TARGET[:, :3], memory, SOURCE_MASK, caches=caches)
+    assert [(cache.length, cache.keys.tobytes()) for cache in itertools.chain(*caches)] == before
+
+
 @NORMS
 def test_beam_search(norm: str) -> None:
     """A beam of 1 is greedy; every hypothesis has the probability that the model gives it; a wide beam finds the best."""
