@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from types import UnionType
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 from minigrad import ArgumentError
 
@@ -34,7 +35,9 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Make a config from the dictionary that :meth:`to_dict` returns.
+        """Make a config from the dictionary that :meth:`to_dict` returns, also after it was written as JSON.
+
+        JSON has no tuples and no configs: a list becomes a tuple, and a dict a config, where the field's annotation says so.
 
         Raises:
             ArgumentError: a name is unknown or missing, or a value is out of its range.
@@ -43,9 +46,31 @@ class Config:
         if unknown := [name for name in values if name not in known]:
             raise ArgumentError(f"{cls.__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(known)}")
         try:
+            hints = get_type_hints(cls)
+        except NameError:  # an annotation names a class inside of a function
+            hints = {}
+        values = {name: _as_annotated(value, hints.get(name)) for name, value in values.items()}
+        try:
             return cls(**values)
         except TypeError as error:  # a name without a default is missing
             raise ArgumentError(f"{cls.__name__}.from_dict: {error}") from error
+
+
+def _as_annotated(value: Any, hint: Any) -> Any:
+    """Return a value of JSON as an annotation says: a list as a tuple, a dict as a config, also inside of others."""
+    inner = get_args(hint)
+    if get_origin(hint) in (Union, UnionType):
+        candidates = [_as_annotated(value, one) for one in inner]
+        return next((one for one in candidates if type(one) is not type(value)), value)
+    if isinstance(value, dict) and isinstance(hint, type) and issubclass(hint, Config):
+        return hint.from_dict(value)
+    if isinstance(value, dict) and get_origin(hint) is dict:
+        return {name: _as_annotated(item, inner[1]) for name, item in value.items()}
+    if isinstance(value, list) and (hint is tuple or get_origin(hint) in (list, tuple)):
+        each = inner if len(inner) == len(value) and Ellipsis not in inner else inner[:1] * len(value) or value
+        items = [_as_annotated(item, kind) for item, kind in zip(value, each)]
+        return items if get_origin(hint) is list else tuple(items)
+    return value
 
 
 def check_target_ids(count: int, **ids: int) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import nn
 from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, require
-from nn._training_state import put_weights, read
+from nn._training_state import config_of, put_weights, read, weights
 
 from ._config import Config
+from ._difference import difference
 
 
 class Model(nn.Module):
@@ -39,14 +40,57 @@ class Model(nn.Module):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the config, with its ``notes``, and the weights to a safetensors file: see :func:`nn.save_weights`.
 
+        A file holds the config, the weights and the buffers, and :meth:`load` makes the rest from the config. So ``save`` first
+        makes a model from the config, and compares every part and setting with it.
+
         Raises:
-            ArgumentError: a dict in ``notes`` has names that are no texts, which JSON does not keep, or there is a LoRA inside,
-                which :meth:`load` does not make.
+            ArgumentError: :meth:`load` would not give back an equal model: a part or a setting was changed after the model was
+                made, the config has a value that JSON does not keep, there is no config, or there is a LoRA inside. Nothing is
+                written.
         """
         if any(isinstance(part, nn.LoRA) for part in self.modules()):
             raise ArgumentError("save a model after nn.merge_lora(model), or its weights with nn.save_weights")
-        _check_names(getattr(getattr(self, "config", None), "notes", None))
+        self._check_loadable()
         nn.save_weights(self, Path(path))
+
+    def _check_loadable(self) -> None:
+        """Raise an ArgumentError unless a file of this model would load as an equal model."""
+        name, config = type(self).__name__, getattr(self, "config", None)
+        kind = getattr(self, "config_class", None)
+        if kind is None or type(config) is not kind:
+            needed = "a class of configs in config_class" if kind is None else f"a {kind.__name__} in self.config"
+            raise ArgumentError(f"{name}.load makes the model from its config, and there is not {needed}: add it")
+        written = config_of(self)
+        try:
+            again = kind.from_dict(written)
+            if found := difference(vars(config), vars(again)):
+                path, own, other = found
+                raise ArgumentError(f"{path} is {own}, and {other} in a file: JSON has lists, and texts as names")
+            loaded = self._made(again, self.state_dict())
+            put_weights("the new model", loaded, weights(self)[0])
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise ArgumentError(f"{name}.load could not make this model from its config: {error}") from error
+        if found := difference(self, loaded):
+            path, own, other = found
+            raise ArgumentError(
+                f"{path or name} is {own}, and {other} in a {name} that load makes from the config: set it by the config, or "
+                "keep the weights with nn.save_weights"
+            )
+
+    @classmethod
+    def _made(cls, config: Config, arrays: dict[str, np.ndarray[Any, Any]]) -> Self:
+        """Make a model from a config, in the dtype in which its arrays have the dtypes of ``arrays``, by path."""
+        sizes: dict[Any, int] = {}
+        for array in arrays.values():
+            if array.dtype.kind in "fc":
+                sizes[array.dtype] = sizes.get(array.dtype, 0) + array.size
+        made = []
+        for dtype in sorted(sizes, key=lambda dtype: -sizes[dtype]) or [np.dtype(np.float32)]:
+            model = cls(config, rng=np.random.default_rng(0), dtype=dtype)  # type: ignore[call-arg]
+            if all(arrays[path].dtype == p.dtype for path, p in model._state_by_path().items() if path in arrays):
+                return model
+            made.append(model)
+        return made[0]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -64,21 +108,13 @@ class Model(nn.Module):
                 f"'{file}' holds the model {about['model']}, not {cls.__name__}: load it with its own class"
             )
         require(about["config"], dict, f"'{file}': 'config'")
-        dtype = next((array.dtype for name, array in arrays.items() if name.startswith("model.")), np.float32)
+        own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
         try:
             config = cls.config_class.from_dict(about["config"])
             if max(getattr(config, name, 0) for name in ("num_layers", "decoder_layers")) > len(arrays):
                 raise ArgumentError("it has more layers than the file has arrays")  # before they fill the memory
-            model = cls(config, rng=np.random.default_rng(0), dtype=dtype)  # type: ignore[call-arg]
+            model = cls._made(config, own)
         except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise CheckpointError(f"the config in '{file}' does not make a {cls.__name__}: {error}") from error
         put_weights(file, model, arrays)
         return model.eval()
-
-
-def _check_names(notes: Any) -> None:
-    for name in notes if isinstance(notes, dict) else ():
-        if not isinstance(name, str):
-            raise ArgumentError(f"notes has the name {name!r}, and a file keeps texts only: write {str(name)!r}")
-    for value in notes.values() if isinstance(notes, dict) else notes if isinstance(notes, (list, tuple)) else ():
-        _check_names(value)
