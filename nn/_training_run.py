@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -82,6 +83,9 @@ class TrainingRun:
                 with self.interrupts.deferred():
                     self._restore(self.files.last)
             self.ranks.broadcast(self.model)
+            if self.files is not None and not self.ranks.rank and self._goes_on():
+                with self.interrupts.deferred():
+                    state.try_to_write(self.files, *self._collected())
             try:
                 self.modes.train()
                 self.boundary.take()  # of what a file and rank 0 gave
@@ -97,7 +101,7 @@ class TrainingRun:
         """Run the remaining epochs. On an error, restore the contexts and save the run unless an update is incomplete."""
         contexts = list(active.contexts)
         try:
-            while len(self.history.metrics) < self.epochs and not self._out_of_patience():
+            while self._goes_on():
                 self._run_epoch()
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
@@ -181,7 +185,12 @@ class TrainingRun:
 
     def _loss(self, batch: Any) -> Tensor:
         self.modes.train()  # the user's program may have called model.eval() or model.train() after the last batch
-        loss = self.loss(self.model, batch)
+        try:
+            loss = self.loss(self.model, batch)
+        except (TypeError, AttributeError) as error:
+            if not self.history.losses:
+                _say_how_loss_is_called(error)
+            raise
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
             raise ArgumentError(f"loss(model, batch) must return a Tensor of shape (), got {got}: take a mean")
@@ -204,6 +213,14 @@ class TrainingRun:
         self.ranks.agree("the result of validate", metrics, "use ranks.total(correct) / ranks.total(count)")
         if self.best is not None and self.best[1] not in metrics:
             raise ArgumentError(f"best names {self.best[1]!r}, but validate returns {list(metrics)}: name one of these")
+        deciding = [self.best] if self.best is not None else []
+        deciding += [self.schedule.best] if isinstance(self.schedule, PlateauSchedule) else []
+        for name in sorted({name for _, name in deciding if math.isnan(metrics.get(name, 0.0))}):
+            warnings.warn(
+                f"validate returned NaN for {name!r} after epoch {len(self.history.metrics)} (epochs count from 0): the epoch "
+                "counts as one without improvement",
+                stacklevel=5,
+            )
         return metrics
 
     def _rate(self, step: int, epochs: int) -> float:
@@ -225,10 +242,12 @@ class TrainingRun:
             yield
             self.whole = True
 
-    def _out_of_patience(self) -> bool:
+    def _goes_on(self) -> bool:
+        """Return whether there is another epoch: neither the epochs nor the patience are used up."""
+        epochs = len(self.history.metrics)
         if self.patience is None or self.best is None:
-            return False
-        return len(self.history.metrics) - 1 - self.history.best_epoch(self.best) >= self.patience
+            return epochs < self.epochs
+        return epochs < self.epochs and epochs - 1 - self.history.best_epoch(self.best) < self.patience
 
     def _best_is_last(self) -> bool:
         return self.best is not None and self.history.best_epoch(self.best) == len(self.history.metrics) - 1
@@ -238,14 +257,9 @@ class TrainingRun:
         if self.files is None or self.ranks.rank or self._progress == self.saved:
             return
         with self._undivided():
-            arrays, about = state.collect(self.model, self.optimizer, self.boundary)
+            arrays, about = self._collected()
             if name := state.not_finite(arrays):
                 raise self._stopped(f"after step {self._progress[0] - 1} {name} contains NaN or infinity")
-            arrays["losses"] = np.array(self.history.losses, np.float64)
-            if self.river:
-                # After an error between backward and update, the river has a step more than the run.
-                arrays["river"] = self.history.river.numbers(self.names)[: len(self.history.losses)]
-            about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
             if not self.updates and self._best_is_last():
                 save_checkpoint(self.files.best, arrays, about)
             save_checkpoint(self.files.last, arrays, about)
@@ -257,6 +271,15 @@ class TrainingRun:
                 "or a resumed run may differ from one that was not stopped",
                 stacklevel=2,
             )
+
+    def _collected(self) -> tuple[state.Arrays, dict[str, Any]]:
+        """Return the content of a checkpoint file."""
+        arrays, about = state.collect(self.model, self.optimizer, self.boundary)
+        arrays["losses"] = np.array(self.history.losses, np.float64)
+        if self.river:
+            # After an error between backward and update, the river has a step more than the run.
+            arrays["river"] = self.history.river.numbers(self.names)[: len(self.history.losses)]
+        return arrays, about | {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
 
     def _restore(self, path: Path) -> None:
         arrays, about = self.ranks.of_first(lambda: state.read(path))
@@ -339,6 +362,16 @@ class TrainingRun:
         return TrainingError(
             f"{what} (steps count from 0). A smaller learning rate, a warm-up or clip_norm may help. Call fit inside `with "
             f"minigrad.detect_anomaly():` to find the operation that caused it.{kept}"
+        )
+
+
+def _say_how_loss_is_called(error: TypeError | AttributeError) -> None:
+    """Add to the message of an error that the loss raised, unless it comes from the call of a module."""
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if Module.__call__.__code__ not in frames and len(error.args) == 1:
+        error.args = (
+            f"{error.args[0]}. fit calls loss(model, batch); for a loss of predictions and targets, such as nn.cross_entropy, "
+            "write loss=lambda model, batch: nn.cross_entropy(model(batch[0]), batch[1])",
         )
 
 

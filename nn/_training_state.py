@@ -9,7 +9,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, MinigradError, Tensor
-from minigrad.internal import CheckpointError, digest, is_device_array, leaves, load_checkpoint, require, to_host
+from minigrad.internal import (
+    CheckpointError,
+    digest,
+    is_device_array,
+    leaves,
+    load_checkpoint,
+    require,
+    save_checkpoint,
+    to_host,
+)
 
 from ._step_state import StepState
 from .dropout import Dropout
@@ -91,6 +100,22 @@ def collect(model: Module, optimizer: Optimizer, own: StepState) -> tuple[Arrays
         "optimizer": {"name": state["optimizer"], "settings": state["settings"], "numbers": numbers},
     }
     return arrays, about | own.collect()
+
+
+def try_to_write(files: Files, arrays: Arrays, about: dict[str, Any]) -> None:
+    """Write a file beside the checkpoint files and remove it, to raise now what would be raised after an epoch."""
+    trial = files.last.with_name(f".{files.last.name}.trial")
+    for path in files:
+        if path.is_dir():
+            raise ArgumentError(f"checkpoint: '{path}' must be a file, and there is a folder: pass another path")
+    try:
+        save_checkpoint(trial, arrays, about)
+    except OSError as error:
+        raise ArgumentError(
+            f"checkpoint: no file can be written in '{trial.parent}' ({error.strerror}): pass another folder"
+        ) from error
+    finally:
+        trial.unlink(missing_ok=True)
 
 
 def not_finite(arrays: Arrays) -> str | None:

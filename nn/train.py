@@ -80,7 +80,7 @@ def fit(
             batches with unequal numbers of tokens. The last step of an epoch uses the batches that are left.
         validate: ``validate(model)`` returns numbers by name. It runs after each epoch in evaluation mode under ``no_grad``.
         best: ``("min" or "max", name)``, the number from ``validate`` that measures how good the model is.
-        patience: stop when the best epoch is this many epochs ago.
+        patience: stop when the best epoch is this many epochs ago. ``fit`` warns of a number that is NaN, which is never best.
         restore_best: whether the model has the weights of the best epoch, not of the last, when the training ends without an
             error. The ``last`` checkpoint file keeps the last weights, so a resumed run continues from them.
         river: whether to note the size of the gradients of each step, by parameters, in ``History.river``.
@@ -111,7 +111,8 @@ def fit(
 
     Raises:
         ArgumentError: a setting is out of its range or needs another setting, there are no batches, the loss is not a Tensor
-            of shape (), or ``validate`` does not return numbers by name.
+            of shape (), ``validate`` does not return numbers by name, the optimizer has no parameter of the model that it could
+            train, or no checkpoint file can be written. All but the result of ``validate`` is found before the first step.
         CheckpointError: ``resume`` finds a damaged checkpoint file, or one of another model, optimizer or data (only the first
             batch is compared), or ``restore_best`` needs a ``best`` file that is missing. Nothing has been changed.
         TrainingError: a loss, a gradient or a weight is not finite.
@@ -220,20 +221,36 @@ def _check(run: TrainingRun) -> None:
         raise ArgumentError(f"PlateauSchedule needs validate, which returns {run.schedule.best[1]!r}")
     if run.files is None and run.every is not None:
         raise ArgumentError("every needs checkpoint, the folder to write to")
+    _check_parameters(run)
     if run.files is not None:
         _check_checkpoint(run, run.files)
+
+
+def _check_parameters(run: TrainingRun) -> None:
+    """Raise unless the optimizer can train a parameter of the model, and a checkpoint file holds all that it trains."""
+    own, tensors = {id(parameter) for parameter in run.model.parameters()}, run.optimizer.parameters
+    ours = [parameter for parameter in tensors if id(parameter) in own]
+    if not ours:
+        raise ArgumentError(
+            f"the optimizer has no parameter of the {type(run.model).__name__}, so fit would not train it: make the optimizer "
+            "after the model, from model.parameters()"
+        )
+    if len(ours) < len(tensors) and run.files is not None:
+        raise ArgumentError(
+            f"the optimizer changes {len(tensors) - len(ours)} tensors that are not the model's, so a checkpoint would lack "
+            "them: make them Parameters of one Module"
+        )
+    if not any(parameter.requires_grad for parameter in ours):
+        raise ArgumentError(
+            f"the optimizer has only frozen parameters of the {type(run.model).__name__} (requires_grad is False), so fit "
+            "would not train it: make the optimizer after freezing, for instance after nn.add_lora"
+        )
 
 
 def _check_checkpoint(run: TrainingRun, files: Files) -> None:
     """Check for errors in writing checkpoint files that would otherwise be raised only after an epoch."""
     import_extra("safetensors.numpy", "train", "saving a checkpoint")
     state.config_of(run.model)
-    own = {id(parameter) for parameter in run.model.parameters()}
-    if strangers := sum(id(parameter) not in own for parameter in run.optimizer.parameters):
-        raise ArgumentError(
-            f"the optimizer changes {strangers} tensors that are not the model's, so a checkpoint would lack them: make them "
-            "Parameters of one Module"
-        )
     try:
         files.last.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -274,6 +274,7 @@ def test_metrics_may_be_arrays_and_tensors_with_one_number() -> None:
         ("max", [0.1, math.nan, 0.2, math.nan, 0.1, 0.3], 5),
     ],
 )
+@pytest.mark.filterwarnings("ignore:validate returned NaN")
 def test_it_stops_when_the_best_epoch_is_too_long_ago(how: Any, values: list[float], epochs: int) -> None:
     given = iter(values)
     history = run(
@@ -303,6 +304,7 @@ def test_the_river_has_the_gradients_of_each_step_before_they_are_clipped() -> N
 
 
 @pytest.mark.parametrize(("values", "best"), [([0.1, 0.7, 0.7, 0.3], 1), ([0.1, 0.2, 0.3], 2), ([math.nan] * 2, None)])
+@pytest.mark.filterwarnings("ignore:validate returned NaN")
 def test_restore_best_leaves_the_weights_of_the_best_epoch(values: list[float], best: int | None) -> None:
     given, states = iter(values), []
 
