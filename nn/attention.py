@@ -12,12 +12,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ShapeError, Tensor
-from minigrad.internal import TensorLike, masked_softmax
+from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
 from . import init
 from ._checks import as_input, check_counts, check_positive, check_real
 from .affine import Affine
-from .masks import Masks, known, mask_and_bias
+from .masks import Masks, known, mask_and_bias, may_read, without_unseen
 from .module import DType, Module, Parameter
 from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
@@ -63,17 +63,17 @@ class GlobalAttention(Module):
     def forward(
         self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
     ) -> Tensor:
-        q, k, v = self._project(*self._inputs(query, key, value))
-        context = self._weights(q, k, **masks) @ v  # (batch, query, value_dim)
+        q, k, v = self._project(*self._inputs(query, key, value, masks))
+        context: Tensor = weighted_sum(self._weights(q, k, **masks), v)  # (batch, query, value_dim)
         return context if q.ndim == 3 else context[:, 0]
 
     def with_weights(
         self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
         """Return the result of the call and its :meth:`attention_weights`, both from one pass."""
-        q, k, v = self._project(*self._inputs(query, key, value))
+        q, k, v = self._project(*self._inputs(query, key, value, masks))
         weights = self._weights(q, k, **masks)
-        context = weights @ v
+        context: Tensor = weighted_sum(weights, v)
         return (context, weights) if q.ndim == 3 else (context[:, 0], weights[:, 0])
 
     def attention_weights(
@@ -83,7 +83,7 @@ class GlobalAttention(Module):
 
         Each row sums to 1, or to 0 if every key is masked.
         """
-        q, k, _ = self._project(*self._inputs(query, key, value))
+        q, k, _ = self._project(*self._inputs(query, key, value, masks))
         weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
 
@@ -105,12 +105,13 @@ class GlobalAttention(Module):
         return scores
 
     def _inputs(
-        self, query: TensorLike, key: TensorLike | None, value: TensorLike | None
+        self, query: TensorLike, key: TensorLike | None, value: TensorLike | None, masks: Masks
     ) -> tuple[Tensor, Tensor, Tensor]:
-        name = type(self).__name__
+        """Return query, key and value as Tensors, with 0 in place of a NaN that no query may see."""
+        name, own = type(self).__name__, key is None or key is query
         dtype = next((parameter.dtype for parameter in self.parameters()), None)
         query = check_real(query, name) if dtype is None else as_input(query, dtype, name)
-        key = query if key is None else as_input(key, query.dtype, name)
+        key = query if own or key is None else as_input(key, query.dtype, name)
         value = key if value is None else as_input(value, query.dtype, name)
         if query.ndim not in (2, 3) or key.ndim != 3 or value.ndim != 3:
             raise ShapeError(
@@ -118,7 +119,10 @@ class GlobalAttention(Module):
                 f"{query.shape}, key {key.shape}, value {value.shape}"
             )
         check_counts(name, query.shape, key.shape, value.shape)
-        return query, key, value
+        if not masks or may_read(key, value):
+            return query, key, value
+        shape = len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]
+        return without_unseen((query, key, value), *mask_and_bias(shape, query, masks))
 
 
 class DotProductAttention(GlobalAttention):

@@ -8,7 +8,17 @@ from typing import Any, TypedDict
 import numpy as np
 
 from minigrad import DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor, UnsupportedError
-from minigrad.internal import TensorLike, as_bias, as_mask, check_range, is_device_array, where_is
+from minigrad.internal import (
+    LOWEST,
+    TensorLike,
+    all_finite,
+    array_of,
+    as_bias,
+    as_mask,
+    check_range,
+    is_device_array,
+    where_is,
+)
 
 from ._checks import beside, check_not_negative, plain
 
@@ -20,7 +30,8 @@ AXES = {3: "(batch, query, key)", 4: "(batch, heads, query, key)"}  # the axes o
 class Masks(TypedDict, total=False):
     """The keyword options of every attention. They determine the keys to which each query attends.
 
-    The scores are (batch, query, key), or (batch, heads, query, key) with several heads.
+    The scores are (batch, query, key), or (batch, heads, query, key) with several heads. A key that they exclude is not read,
+    forward or backward: it may be NaN.
 
     Attributes:
         key_mask: (batch, key) booleans, or integers 0 and 1 as tokenizers return them. True or 1 marks a token, False or 0
@@ -209,6 +220,41 @@ def _bias(bias: Any, shape: tuple[int, ...], array: Any, names: tuple[str, str, 
         return bias
     with np.errstate(over="ignore"):  # -1e9 becomes -inf in float16, which also excludes the key
         return bias.astype(dtype)
+
+
+def may_read(*tensors: Tensor) -> bool:
+    """Return whether the products with what a mask excludes are 0: all is finite, and on the host. A device is not asked."""
+    return all_finite(*tensors) and not is_device_array(array_of(tensors[0]))
+
+
+def without_padding(x: Tensor, is_token: Any) -> Tensor:
+    """Return x (batch, length, width) with 0 in place of NaN and infinite numbers at padding: 0 times them would be NaN.
+
+    ``is_token`` is (batch, length), or broadcasts to it.
+    """
+    if may_read(x):
+        return x
+    found: Any = np.where(is_token[..., None] | np.isfinite(x), x, 0.0)
+    return found
+
+
+def without_unseen(inputs: tuple[Tensor, Tensor, Tensor], allowed: Any, bias: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Return query, key and value :func:`without_padding`, where padding are the keys that no query attends to.
+
+    The query is changed only if it is the key, as in self-attention. ``allowed`` and ``bias`` are those of
+    :func:`mask_and_bias`; they may also have keys before those of the inputs, which a cache holds.
+    """
+    query, key, value = inputs
+    if allowed is bias is None or may_read(key, value):
+        return inputs
+    if bias is not None:
+        added = ~(plain(bias) <= LOWEST)
+        allowed = added if allowed is None else allowed & added
+    allowed = allowed.reshape((1,) * (3 - allowed.ndim) + allowed.shape)
+    seen = allowed.any(axis=tuple(range(1, allowed.ndim - 1)))  # (batch or 1, all keys or 1)
+    seen = seen[:, -key.shape[1] :]
+    read = without_padding(key, seen)
+    return read if query is key else query, read, read if value is key else without_padding(value, seen)
 
 
 def for_heads(value: Any) -> Any:

@@ -7,10 +7,10 @@ from typing import Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import TensorLike, masked_softmax
+from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
 from ._checks import as_input, beside, check_real
-from .masks import Masks, known, mask_and_bias
+from .masks import Masks, known, mask_and_bias, without_unseen
 from .module import Module
 from .scores import Score, plain_score
 
@@ -60,7 +60,8 @@ class MessagePassing(Module):
         """Return ``A h`` and A, both from one pass."""
         h = check_real(h, type(self).__name__)
         weights = self.attention_weights(h, adjacency, **masks)
-        return weights @ h, weights
+        passed: Tensor = weighted_sum(weights, h)
+        return passed, weights
 
     def attention_weights(self, h: TensorLike, adjacency: TensorLike | None = None, **masks: Unpack[Masks]) -> Tensor:
         """Return A after the masks: (batch, length, length), or (length, length) if h has two axes."""
@@ -73,6 +74,7 @@ class MessagePassing(Module):
             raise ArgumentError("bias is added to scores, which an adjacency matrix replaces: add it to the adjacency")
         allowed, bias = mask_and_bias(shape, h, masks)
         if adjacency is None:
+            batch, _, _ = without_unseen((batch, batch, batch), allowed, bias)
             weights = masked_softmax(self.score(batch, batch), allowed, bias)
         else:
             edges = np.broadcast_to(_adjacency(adjacency, h), shape)

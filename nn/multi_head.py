@@ -7,13 +7,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.internal import TensorLike, attention_weights, split_heads
+from minigrad.internal import TensorLike, attention_weights, split_heads, weighted_sum
 
 from ._checks import as_input, check_counts, check_positive
 from .affine import Affine
 from .cache import KeyValueCache
 from .dropout import Dropout
-from .masks import Masks, for_heads, known, mask_and_bias
+from .masks import Masks, for_heads, known, mask_and_bias, without_unseen
 from .module import DType, Module
 from .rotary import RotaryPositions
 
@@ -149,7 +149,7 @@ class MultiHeadAttention(Module):
         q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))  # (batch, heads, query or all keys, width)
         weights = attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
         kept = weights if self.dropout is None else self.dropout(weights)
-        context: Any = np.swapaxes(kept @ v, 1, 2)  # (batch, query, heads, value_dim)
+        context: Any = np.swapaxes(weighted_sum(kept, v), 1, 2)  # (batch, query, heads, value_dim)
         return self._joined(context.reshape(*context.shape[:2], -1)), weights
 
     def attention_weights(
@@ -197,7 +197,8 @@ class MultiHeadAttention(Module):
                 f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
             )
         keys += 0 if cache is None else cache.length
-        return q, k, v, *self._masks((batch, self.num_heads, queries, keys), q, masks)
+        mask, bias = self._masks((batch, self.num_heads, queries, keys), q, masks)
+        return *without_unseen((q, k, v), mask, bias), mask, bias
 
     def _projected(
         self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, grow: bool = True

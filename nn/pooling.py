@@ -11,7 +11,7 @@ from ._checks import Size, check_real, per_axis
 from ._convolution import convolution
 from ._max_pooling import max_pool
 from .convolution import check_channels, short
-from .masks import as_key_mask
+from .masks import as_key_mask, without_padding
 from .module import Module
 
 
@@ -23,7 +23,7 @@ def pool(x: "TensorLike", key_mask: "TensorLike | None" = None, how: str = "mean
         key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if there is no padding.
         how: "mean" or "sum" of the tokens that are not padding, or the "first" of them (BERT's [CLS]).
 
-    The result is 0 for a sequence of padding only. Finite values at padding do not change the result.
+    The result is 0 for a sequence of padding only. Padding is not read, forward or backward: it may be NaN.
 
     Raises:
         ArgumentError: ``how`` is none of these.
@@ -47,10 +47,11 @@ def pool(x: "TensorLike", key_mask: "TensorLike | None" = None, how: str = "mean
         return x[:, 0] if how == "first" else x.mean(axis=1) if how == "mean" else x.sum(axis=1)
     batch, length, _ = x.shape
     weights = as_key_mask(key_mask, (batch, length), x.data)[:, None]  # (batch, 1, length): one row per sequence
+    if how == "first":
+        weights = weights & (np.cumsum(weights, axis=-1) == 1)
+    x = without_padding(x, weights[:, 0])
     if how == "mean":
         weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1)
-    elif how == "first":
-        weights = weights & (np.cumsum(weights, axis=-1) == 1)
     pooled: Tensor = weights.astype(x.dtype) @ x  # one product costs less than a masked copy and its sum
     return pooled.reshape(batch, x.shape[2])
 

@@ -14,7 +14,7 @@ from minigrad.internal import Array, TensorLike
 from ._checks import as_input, check_positive
 from ._gru_kernel import gru_backward, gru_forward
 from .affine import Affine
-from .masks import as_key_mask
+from .masks import as_key_mask, without_padding
 from .module import DType, Module
 
 
@@ -252,7 +252,7 @@ class OverTokens(Module):
         if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
             raise ShapeError(f"{name} needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
         is_token = as_key_mask(key_mask, x.shape[:2], x.data)
-        return x, None if is_token is None else is_token[..., None]
+        return (x, None) if is_token is None else (without_padding(x, is_token), is_token[..., None])
 
     def extra_repr(self) -> str:
         layers = [f"num_layers={self.num_layers}"] if self.num_layers > 1 else []

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import dot_products
 
 from ._checks import check_positive
 from .affine import Affine
@@ -43,7 +44,7 @@ class DotScore(Module):
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         _check_same_width(query, key, "a dot product")
-        scores = query @ key.swapaxes(-1, -2)  # (batch, query, key)
+        scores: Any = dot_products(query, key)  # (batch, query, key)
         return scores * (1 / math.sqrt(query.shape[-1])) if self.scale else scores
 
     def extra_repr(self) -> str:
@@ -70,7 +71,7 @@ class CosineScore(Module):
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         _check_same_width(query, key, "a cosine")
-        return _unit(query) @ _unit(key).swapaxes(-1, -2)  # (batch, query, key)
+        return dot_products(_unit(query), _unit(key))  # (batch, query, key)
 
 
 class GeneralScore(Module):
@@ -101,7 +102,7 @@ class GeneralScore(Module):
         width = self.query.weight.shape[1]
         if key.shape[-1] != width:
             raise ShapeError(f"the score needs key of shape (batch, length, {width}), got {key.shape}")
-        return self.query(query) @ key.swapaxes(-1, -2)  # (batch, query, key)
+        return dot_products(self.query(query), key)  # (batch, query, key)
 
 
 class AdditiveScore(Module):

@@ -15,7 +15,7 @@ from ._checks import as_input
 from .cache import KeyValueCache, growing
 from .dropout import Dropout
 from .feed_forward import FeedForward
-from .masks import Masks, known, mask_and_bias
+from .masks import Masks, known, mask_and_bias, may_read, without_unseen
 from .module import DType, Module
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
@@ -102,7 +102,7 @@ class TransformerEncoderLayer(Module):
         def attend(x: Tensor) -> Tensor:
             return self.attention(x, cache=cache, **known(masks))
 
-        x = self._input(x)
+        x = self._input(x, 0 if cache is None else cache.length, masks)
         # The last token sees all tokens in the cache, so causal makes no difference.
         if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, array_of(x)):
             return make_tensor(one_token.step(self, array_of(x), cache), None)
@@ -111,16 +111,17 @@ class TransformerEncoderLayer(Module):
 
     def attention_weights(self, x: TensorLike, **masks: Unpack[Masks]) -> Tensor:
         """Return the weights of the attention: (batch, heads, query, key)."""
-        x = self._input(x)
+        x = self._input(x, 0, masks)
         seen = self.attention_norm(x) if self.norm == "pre" else x
         return self.attention.attention_weights(seen, **known(masks))
 
-    def _input(self, x: TensorLike) -> Tensor:
+    def _input(self, x: TensorLike, cached: int, masks: Masks) -> Tensor:
+        """Return x as a Tensor, with 0 in place of a NaN that no query may see."""
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
         d_model = self.attention_norm.weight.size
         if x.ndim != 3 or x.shape[-1] != d_model:
             raise ShapeError(f"TransformerEncoderLayer needs x of shape (batch, length, {d_model}), got {x.shape}")
-        return x
+        return _read(x, self.attention, cached, masks)
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
@@ -217,10 +218,12 @@ class TransformerDecoderLayer(Module):
             return self.cross_attention(x, new, **masks, cache=memory_cache)
 
         x, memory = self._inputs(x, memory)
+        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        x = _read(x, self.attention, 0 if cache is None else cache.length, own)
         source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
         masks = self._memory_masks(x, source, key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
         with growing(() if cache is None else (cache,)):  # an error in the cross-attention leaves it unchanged
-            x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
+            x = self._self_attention(x, **own, cache=cache)
             x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
@@ -235,8 +238,10 @@ class TransformerDecoderLayer(Module):
     ) -> Tensor:
         """Return the weights of the self-attention: (batch, heads, target, target)."""
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerDecoderLayer")
+        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        x = _read(x, self.attention, 0, own)
         seen = self.attention_norm(x) if self.norm == "pre" else x
-        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        return self.attention.attention_weights(seen, **own)
 
     def cross_attention_weights(
         self,
@@ -253,8 +258,10 @@ class TransformerDecoderLayer(Module):
     ) -> Tensor:
         """Return the weights of the attention to the memory: (batch, heads, target, source)."""
         x, memory = self._inputs(x, memory)
+        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        x = _read(x, self.attention, 0, own)
         masks = self._memory_masks(x, memory.shape[1], key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
-        x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        x = self._self_attention(x, **own)
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
         return self.cross_attention.attention_weights(seen, memory, **masks)
 
@@ -283,6 +290,14 @@ class TransformerDecoderLayer(Module):
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+def _read(x: Tensor, attention: MultiHeadAttention, cached: int, masks: Masks) -> Tensor:
+    """Return x, with 0 in place of a NaN at the positions that no query of the self-attention may see."""
+    if x.ndim != 3 or not masks or may_read(x):
+        return x
+    shape = (x.shape[0], attention.num_heads, x.shape[1], x.shape[1] + cached)
+    return without_unseen((x, x, x), *mask_and_bias(shape, x, masks))[0]
 
 
 def attention_by_layer(

@@ -19,6 +19,7 @@ from . import (  # noqa: F401
     neural,
     norms,
     padding,
+    products,
     reductions,
     shaping,
     sorting,

@@ -12,6 +12,7 @@ from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError, ShapeError
 from .neural import LOWEST, softmax
+from .products import dot_products, weighted_sum
 
 Shape = tuple[int, ...]
 
@@ -30,9 +31,9 @@ def _attention(
 
     query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
     mask: booleans, True = attend. Its shape is (query, key), or it has all axes of the scores, (..., heads, query, key), and
-    broadcasts to them. A query without any allowed key gives zeros. bias: real numbers of any shape that broadcasts to the
-    scores. It is differentiable; a value of -1e30 or less, such as -inf, excludes a key as a mask does. scale: 1 / sqrt(d)
-    by default.
+    broadcasts to them. A query without any allowed key gives zeros. An excluded key is not read: it may be NaN. bias: real
+    numbers of any shape that broadcasts to the scores. It is differentiable; a value of -1e30 or less, such as -inf, excludes
+    a key as a mask does. scale: 1 / sqrt(d) by default.
 
     Raises:
         ShapeError: ``mask`` or ``bias`` does not fit the scores.
@@ -50,7 +51,7 @@ def _attention(
     """
     q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # (..., heads, length, d)
     weights = attention_weights(q, k, mask, bias, scale)  # (..., heads, query, key)
-    context = np.matmul(weights, v).swapaxes(-3, -2)  # (..., query, heads, e)
+    context = weighted_sum(weights, v).swapaxes(-3, -2)  # (..., query, heads, e)
     return context.reshape(*context.shape[:-2], context.shape[-2] * context.shape[-1])
 
 
@@ -68,7 +69,7 @@ def attention_weights(
     q: Array, k: Array, mask: Array | None = None, bias: Array | None = None, scale: float | None = None
 ) -> Array:
     """Return ``softmax(q k^T * scale + bias)`` over the allowed keys: (..., query, d), (..., key, d) -> (..., query, key)."""
-    scores = np.matmul(q, k.swapaxes(-1, -2)) * scale_of(q.shape[-1], scale)
+    scores = dot_products(q, k) * scale_of(q.shape[-1], scale)
     if mask is not None:
         mask = as_mask(mask, scores.shape)
     if bias is not None:

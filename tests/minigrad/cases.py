@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.rules import indexing
+from minigrad.rules import indexing, products
 from minigrad.rules.dropout import dropout
 from tests.lazy import torch
 
@@ -351,6 +351,23 @@ for _shape, _other in [
         "matmul", lambda x, y: x @ y, normal(*_shape), normal(*_other), label=f"{_shape}, {_other}", torch=torch.matmul
     )
 case("matmul", lambda x: x @ x.T, normal(2, 3), label="with its own transpose", torch=lambda x: x @ x.T)
+for _shape, _other in [
+    ((2, 3), (3, 4)),
+    ((5, 2, 3), (5, 3, 4)),
+    ((2, 1, 2, 3), (2, 5, 3, 4)),
+    ((0, 3), (3, 2)),
+    ((2, 0), (0, 3)),
+]:
+    case(
+        "weighted_sum",
+        products.weighted,
+        normal(*_shape),
+        normal(*_other),
+        label=f"{_shape}, {_other}",
+        torch=torch.matmul,
+    )
+    case("dot_products", lambda x, y: products.pairs(x, y.swapaxes(-1, -2)), normal(*_shape), normal(*_other),
+         label=f"{_shape}, {_other}", torch=torch.matmul)  # fmt: skip
 
 # --- neural ---
 

@@ -14,6 +14,7 @@ from ..numpy.attention import (
     attention_forward,
     masks_of,
     passes_of,
+    reads_excluded,
     scores_shape,
     sequences,
     shared_or_divided,
@@ -28,6 +29,8 @@ def _attention_forward(
     query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return NotImplemented
+    if reads_excluded(query, key, value, mask, bias):
         return NotImplemented
     if bias is None and query.shape[-2] * key.shape[-2] >= LONG:  # strips save more time than compiled loops
         return attention_forward(query, key, value, mask, bias, scale, num_heads)

@@ -15,6 +15,7 @@ from ...engine.sums import ones, unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
+from ...rules.products import all_finite
 from ..threads import for_each, in_blocks
 from .rows import Needs, as_rows, row_sums
 from .softmax import exp_into, softmax_in_place
@@ -30,7 +31,7 @@ _KEPT = 1 << 24  # the most weights to keep, 64 MiB in float32; if there are mor
 def attention_forward(
     query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2] or reads_excluded(query, key, value, mask, bias):
         return NotImplemented
     together = masks_of(mask, bias, scores_shape(query, key, num_heads))
     if together is None:
@@ -193,6 +194,11 @@ class BiasGradient:
         """Return the gradient. ``sums`` has the result of ``add`` for each block, in order."""
         d_bias = self.divided[0] if self.divided else sum(sums[1:], start=sums[0])
         return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
+
+
+def reads_excluded(query: Array, key: Array, value: Array, mask: Any, bias: Any) -> bool:
+    """Return whether the products would read an excluded key and make NaN of it: the plain rules skip weights of 0."""
+    return not (mask is bias is None or all_finite(query, key, value))
 
 
 def passes_of(query: Array, weights: Array) -> float:
