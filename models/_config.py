@@ -7,6 +7,8 @@ from types import UnionType
 from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 from minigrad import ArgumentError
+from nn._checks import check_positive
+from nn.feed_forward import activation_of
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,19 @@ def _as_annotated(value: Any, hint: Any) -> Any:
         items = [_as_annotated(item, kind) for item, kind in zip(value, each)]
         return items if get_origin(hint) is list else tuple(items)
     return value
+
+
+def check_layers(config: Any) -> None:
+    """Raise an ArgumentError unless the widths, the heads and the activation of a Transformer's config fit together."""
+    d_model, heads = config.d_model, config.num_heads
+    check_positive(d_model=d_model, num_heads=heads, num_layers=config.num_layers)
+    activation_of(config.activation)
+    if getattr(config, "strict", True) and d_model % heads:
+        near = [size for size in (d_model // heads * heads, (d_model // heads + 1) * heads) if size]
+        way_out = " or ".join(f"d_model={size}" for size in near) + (
+            ", or strict=False" if hasattr(config, "strict") else ""
+        )
+        raise ArgumentError(f"num_heads={heads} does not divide d_model={d_model}: take {way_out}")
 
 
 def check_target_ids(count: int, **ids: int) -> None:

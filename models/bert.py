@@ -14,13 +14,13 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_json, require
-from nn._checks import as_ids, check_positive, id_array
+from nn._checks import as_ids, id_array
 from nn._progress import load_tqdm
 from nn.masks import as_key_mask
 from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
-from ._config import Config
+from ._config import Config, check_layers
 from ._layers import stack
 from ._model import Model
 from .wordpiece import WordPiece
@@ -35,15 +35,17 @@ class BertConfig(Config):
     Attributes:
         vocab_size: the number of token ids, which are 0 to vocab_size - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
+        num_heads: the number of heads of each attention.
+        num_layers: the number of layers.
         hidden: the width inside the feed-forward part.
         max_positions: the length of the longest sequence, in tokens.
         token_types: the number of token types; BERT has two, for the first and the second sentence of a pair.
-        activation: the activation of the feed-forward part; "gelu" is the exact form, with erf.
+        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         eps: the constant added to the variance in each LayerNorm.
         dropout: the dropout probability after the embeddings and in every layer, in training only.
 
     Raises:
-        ArgumentError: num_layers is not a positive integer.
+        ArgumentError: a size is not a positive integer, num_heads does not divide d_model, or the activation is unknown.
 
     Example:
         >>> import models
@@ -64,7 +66,7 @@ class BertConfig(Config):
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        check_positive(num_layers=self.num_layers)
+        check_layers(self)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:

@@ -17,7 +17,7 @@ from nn.cache import growing
 from nn.init import check_generator
 from nn.transformer import attention_by_layer
 
-from ._config import Config
+from ._config import Config, check_layers
 from ._layers import stack
 from ._model import Model
 
@@ -30,7 +30,11 @@ class GPTConfig(Config):
         vocab_size: the number of token ids, which are 0 to vocab_size - 1.
         window: the greatest number of tokens that the model sees at once.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
+        num_heads: the number of heads of each attention.
+        num_layers: the number of layers.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
+        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         positions: "learned" (one vector per position, as in GPT-2), "rotary" (queries and keys are rotated by an angle that
             grows with the position; the width of a head must then be even) or "alibi" (each head subtracts from a score the
             distance of the two tokens times a slope of its own; Press et al. 2021, arXiv:2108.12409, section 3).
@@ -47,7 +51,8 @@ class GPTConfig(Config):
             them, so that weights trained on one alphabet are never loaded for another.
 
     Raises:
-        ArgumentError: a size or ``positions`` is out of its range, or ``characters`` does not have vocab_size characters.
+        ArgumentError: a size, ``positions`` or ``activation`` is out of its range, num_heads does not divide d_model,
+            or ``characters`` does not have vocab_size characters.
 
     Example:
         >>> import models
@@ -81,7 +86,8 @@ class GPTConfig(Config):
     attention_dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        check_positive(window=self.window, num_layers=self.num_layers)
+        check_positive(window=self.window)
+        check_layers(self)
         check_not_negative(sliding_window=self.sliding_window)
         check_interval(1, np.inf, rotary_base=self.rotary_base)
         if self.positions not in ("learned", "rotary", "alibi"):

@@ -14,12 +14,12 @@ from numpy.typing import DTypeLike, NDArray
 import nn
 from minigrad import Tensor, no_grad
 from minigrad.internal import TensorLike
-from nn._checks import as_given, beside, check_not_negative, check_positive, id_matrix
+from nn._checks import as_given, beside, check_not_negative, id_matrix
 from nn.cache import growing
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_target_ids
+from ._config import Config, check_layers, check_target_ids
 from ._layers import stack
 from ._model import Model
 
@@ -33,13 +33,17 @@ class TransformerConfig(Config):
         start, end: the target ids that open and close a sequence.
         target_vocab: the number of target ids; 0 means that source and target share one vocabulary and its embedding.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
+        num_heads: the number of heads of each attention.
         num_layers: N, the number of encoder layers.
         decoder_layers: the number of decoder layers; 0 means ``num_layers``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
+        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         norm: "post" (normalise the output of each sublayer, as in the paper) or "pre" (normalise its input).
 
     Raises:
-        ArgumentError: a number of layers is out of its range, or start or end is not an id of the target vocabulary.
+        ArgumentError: a size is out of its range, num_heads does not divide d_model, the activation is unknown, or start or end
+            is not an id of the target vocabulary.
 
     Example:
         >>> import numpy as np
@@ -64,7 +68,7 @@ class TransformerConfig(Config):
     norm: str = "post"
 
     def __post_init__(self) -> None:
-        check_positive(num_layers=self.num_layers)
+        check_layers(self)
         check_not_negative(decoder_layers=self.decoder_layers, target_vocab=self.target_vocab)
         check_target_ids(self.target_vocab or self.source_vocab, start=self.start, end=self.end)
 

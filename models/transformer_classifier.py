@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ShapeError, Tensor
 from minigrad.internal import TensorLike
-from nn._checks import check_positive, id_array
+from nn._checks import id_array
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
-from ._config import Config
+from ._config import Config, check_layers
 from ._layers import stack
 from ._model import Model
 
@@ -28,12 +28,16 @@ class ClassifierConfig(Config):
         vocab_size: the number of token ids, which are 0 to vocab_size - 1.
         num_classes: the number of labels, which are 0 to num_classes - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads`` unless ``strict=False``.
+        num_heads: the number of heads of each attention.
+        num_layers: the number of layers.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
+        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         norm: "pre" (normalise the input of each sublayer) or "post" (normalise its output, as in the paper).
         strict: if False, ``num_heads`` need not divide ``d_model``; each head has width ``d_model // num_heads``, rounded down.
 
     Raises:
-        ArgumentError: num_layers is not a positive integer.
+        ArgumentError: a size is not a positive integer, num_heads does not divide d_model, or the activation is unknown.
 
     Example:
         >>> import numpy as np
@@ -56,7 +60,7 @@ class ClassifierConfig(Config):
     strict: bool = True
 
     def __post_init__(self) -> None:
-        check_positive(num_layers=self.num_layers)
+        check_layers(self)
 
 
 class TransformerClassifier(Model):

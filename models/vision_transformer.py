@@ -14,7 +14,7 @@ from minigrad.internal import TensorLike
 from nn._checks import as_given, as_input, check_positive
 from nn.transformer import attention_by_layer
 
-from ._config import Config
+from ._config import Config, check_layers
 from ._layers import stack
 from ._model import Model
 
@@ -29,10 +29,15 @@ class VisionTransformerConfig(Config):
         channels: 1 for grey, 3 for colour.
         num_classes: the number of labels, which are 0 to num_classes - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
+        num_heads: the number of heads of each attention.
+        num_layers: the number of layers.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
+        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
 
     Raises:
-        ArgumentError: a size is not a positive integer, or patch_size does not divide image_size.
+        ArgumentError: a size is not a positive integer, patch_size does not divide image_size, num_heads not d_model, or
+            the activation is unknown.
 
     Example:
         >>> import models
@@ -53,7 +58,7 @@ class VisionTransformerConfig(Config):
 
     def __post_init__(self) -> None:
         check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
-        check_positive(num_layers=self.num_layers)
+        check_layers(self)
         if self.image_size % self.patch_size:
             raise ArgumentError(f"patch_size={self.patch_size} does not divide image_size={self.image_size}")
 

@@ -45,7 +45,7 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     Raises:
         ArgumentError: PyTorch has no counterpart, because an attention layer has rotary positions, a scale of its own, or
             heads or outputs whose total width is not d_model, because a LayerNorm has ``eps_outside=True``, or because there
-            is a LoRA.
+            is a LoRA. A module of your own in PyTorch can have such an attention: convert its maps one by one.
 
     Example:
         >>> import numpy as np
@@ -171,7 +171,8 @@ def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_St
     ):
         raise ArgumentError(
             "PyTorch's MultiheadAttention has queries, keys and values of total width d_model, no rotary positions and the "
-            f"scale 1 / sqrt(key_dim), unlike {type(attention).__name__}({attention.extra_repr()})"
+            f"scale 1 / sqrt(key_dim), unlike {type(attention).__name__}({attention.extra_repr()}): the weights "
+            "fit a module of your own with a Linear for each map, which nn.to_torch_state converts (docs/from-pytorch.md)"
         )
     if packed or attention.context_dim == d_model:
         yield _StateEntry(_joined(path, "in_proj_weight"), weights, transposed=True)

@@ -17,8 +17,16 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "relu": relu,
     "gelu": gelu,
     "gelu_tanh": partial(gelu, approximate="tanh"),
+    "silu": silu,
     "swiglu": silu,  # FeedForward multiplies it by the gate
 }
+
+
+def activation_of(name: str) -> Callable[..., Any]:
+    """Return the function with this name, or raise an ArgumentError."""
+    if not isinstance(name, str) or name not in ACTIVATIONS:
+        raise ArgumentError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}")
+    return ACTIVATIONS[name]
 
 
 class FeedForward(Module):
@@ -31,7 +39,7 @@ class FeedForward(Module):
     Args:
         d_model, hidden: the widths of x and of the layer inside.
         rng: the generator that draws the weights, whose dtype is ``dtype``.
-        activation: "relu", "gelu" (with erf), "gelu_tanh" (its approximation) or "swiglu".
+        activation: "relu", "gelu" (with erf), "gelu_tanh" (its approximation), "silu" or "swiglu".
         dropout: the probability with which an element of the activation is dropped.
         bias: whether the maps have biases.
 
@@ -62,8 +70,7 @@ class FeedForward(Module):
         bias: bool = True,
         dtype: "DType" = np.float32,
     ) -> None:
-        if activation not in ACTIVATIONS:
-            raise ArgumentError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        activation_of(activation)
         self.activation = activation
         self.hidden = Affine(d_model, hidden, rng=rng, bias=bias, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)
@@ -71,7 +78,9 @@ class FeedForward(Module):
         self.gate = Affine(d_model, hidden, rng=rng, bias=bias, dtype=dtype) if activation == "swiglu" else None
 
     def forward(self, x: "TensorLike") -> Tensor:
-        h = ACTIVATIONS[self.activation](self.hidden(x))
+        h = activation_of(self.activation)(self.hidden(x))
+        if self.gate is None and self.activation == "swiglu":
+            raise ArgumentError("swiglu needs the map gate: make a new FeedForward with activation='swiglu'")
         if self.gate is not None:
             h = h * self.gate(x)
         return self.output(self.dropout(h))

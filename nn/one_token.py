@@ -15,7 +15,7 @@ from minigrad.internal import recorders, recording
 
 from .affine import Affine
 from .cache import KeyValueCache
-from .feed_forward import ACTIVATIONS, FeedForward
+from .feed_forward import FeedForward, activation_of
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
 
@@ -57,7 +57,7 @@ def step(layer: Any, x: Array, cache: KeyValueCache) -> Array:
     weights /= np.add.reduce(weights, axis=-1, keepdims=True)
     rows = rows + _affine(np.matmul(weights, values.swapaxes(1, 2)).reshape(batch, -1), attention.output)
     h = _affine(_normed(rows, layer.feed_forward_norm), feed_forward.hidden)
-    ans: Array = rows + _affine(ACTIVATIONS[feed_forward.activation](h), feed_forward.output)
+    ans: Array = rows + _affine(activation_of(feed_forward.activation)(h), feed_forward.output)
     return ans[:, None]
 
 

@@ -1,11 +1,13 @@
 """The configs of the models: to a dictionary and back, and what is refused."""
 
+import dataclasses
+import re
 from typing import Any
 
 import pytest
 
 import models
-from minigrad import ArgumentError
+from minigrad import ArgumentError, silu
 
 CONFIGS: dict[Any, dict[str, Any]] = {
     models.BertConfig: {},
@@ -40,3 +42,37 @@ def test_a_model_has_layers(config: Any, count: Any) -> None:
 def test_decoder_layers_may_be_0_for_as_many_but_not_negative() -> None:
     with pytest.raises(ArgumentError, match="decoder_layers must be an integer, 0 or more, got -1"):
         models.TransformerConfig(5, 1, 2, decoder_layers=-1)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_docstring_names_every_setting(config: Any) -> None:
+    named = re.findall(r"^ {8}(\w[\w, ]*):", config.__doc__.partition("Attributes:")[2], re.MULTILINE)
+    own = {field.name for field in dataclasses.fields(config)} - {"notes"}  # the base class describes that one
+    assert own <= {name for names in named for name in names.split(", ")}
+
+
+TRANSFORMERS = [config for config in CONFIGS if hasattr(config, "num_heads")]
+
+
+@pytest.mark.parametrize("config", TRANSFORMERS)
+def test_what_the_layers_would_refuse_is_named_by_the_config(config: Any) -> None:
+    """And the way out is one that this config has."""
+    settings = CONFIGS[config]
+    for heads, width, sizes in (
+        (4, 30, "d_model=28 or d_model=32"),
+        (8, 6, "d_model=8"),
+        (5, 7, "d_model=5 or d_model=10"),
+    ):
+        with pytest.raises(
+            ArgumentError, match=f"^num_heads={heads} does not divide d_model={width}: take {sizes}"
+        ) as raised:
+            config(**settings, d_model=width, num_heads=heads)
+        assert ("strict=False" in str(raised.value)) == hasattr(config, "strict") and "key_dim" not in str(raised.value)
+    for size in ("d_model", "num_heads"):
+        for value in (0, -4, 1.5, "8"):
+            with pytest.raises(ArgumentError, match=f"{size} must be a positive integer, got {value!r}"):
+                config(**settings | {size: value})
+    for value in ("swish", silu, ["relu"], None):
+        with pytest.raises(ArgumentError, match="activation must be one of relu, gelu, gelu_tanh, silu, swiglu, got "):
+            config(**settings, activation=value)
+    assert config(**settings, activation="silu").activation == "silu"

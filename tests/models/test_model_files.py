@@ -256,7 +256,10 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "code": (lambda m: setattr(m, "activation", lambda x: x), "activation is <lambda>, and <lambda>"),
     "closure": (lambda m: setattr(m, "activation", own(sizes=(7, 3)).activation), r"activation\S* is 7, and 4"),
     "forward": (lambda m: setattr(m, "forward", lambda x: x), "forward is <lambda>, and forward"),
-    "in a tuple": (lambda m: m.parts.update(rest=(m.parts["rest"][0], np.sin)), r"parts.rest.1\S* is '?sin'?, and '?tanh'? in"),
+    "in a tuple": (
+        lambda m: m.parts.update(rest=(m.parts["rest"][0], np.sin)),
+        r"parts.rest.1\S* is '?sin'?, and '?tanh'? in",
+    ),
     "settings of a part": (lambda m: setattr(m.parts["norms"][0], "eps", 0.1), "parts.norms.0.eps is 0.1, and "),
     "a part": (lambda m: m.parts.update(norms=[nn.RMSNorm(3)]), "names|missing: 'parts.norms.0.bias'|unexpected"),
     "no part": (lambda m: m.parts["norms"].append(np.tanh), "parts.norms.1 is tanh, and missing"),

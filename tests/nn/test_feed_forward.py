@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, Tensor
+from minigrad import ArgumentError, Tensor, silu
 from nn import FeedForward, Module
 from tests.lazy import based_on, torch
 from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
@@ -16,6 +16,7 @@ ACTIVATIONS: dict[str, Any] = {
     "relu": functional.relu,
     "gelu": functional.gelu,
     "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "silu": functional.silu,
     "swiglu": functional.silu,
 }
 
@@ -96,5 +97,24 @@ def test_dropout_acts_on_the_hidden_layer_in_training_only() -> None:
 
 
 def test_an_unknown_activation_raises() -> None:
-    with pytest.raises(ArgumentError, match="activation must be one of relu, gelu, gelu_tanh, swiglu, got 'swish'"):
+    """Also a function, a value that cannot be a name, and one that is assigned later."""
+    with pytest.raises(
+        ArgumentError, match="activation must be one of relu, gelu, gelu_tanh, silu, swiglu, got 'swish'"
+    ):
         FeedForward(3, 7, activation="swish", rng=rng())
+    wrong: list[Any] = [np.tanh, silu, ["relu"], None, 3]
+    layer = FeedForward(3, 7, rng=rng())
+    for value in wrong:
+        with pytest.raises(ArgumentError, match="activation must be one of relu,"):
+            FeedForward(3, 7, activation=value, rng=rng())
+        layer.activation = value
+        with pytest.raises(ArgumentError, match="activation must be one of relu,"):
+            layer(np.ones((1, 3), np.float32))
+    layer.activation = "swiglu"
+    with pytest.raises(ArgumentError, match="swiglu needs the map gate"):
+        layer(np.ones((1, 3), np.float32))
+    layer.activation = "silu"
+    np.testing.assert_allclose(
+        layer(np.ones((1, 3), np.float32)).numpy(),
+        FeedForward(3, 7, activation="silu", rng=rng())(np.ones((1, 3), np.float32)).numpy(),
+    )

@@ -113,3 +113,16 @@ def test_bad_input() -> None:
         RotaryPositions(4)(X, start=-1)
     with pytest.raises(DTypeError, match="RotaryPositions needs a floating input, got dtype int64"):
         RotaryPositions(4)(np.ones((2, 4), int))
+
+
+def test_programs_that_pair_the_halves_of_a_head_need_its_columns_in_another_order() -> None:
+    """docs/from-pytorch.md gives the order: the even columns, then the odd ones. Then the rotated columns are the same."""
+    head_dim, x = 6, np.random.default_rng(4).normal(size=(2, 5, 12))
+    order = np.concatenate([np.arange(0, head_dim, 2), np.arange(1, head_dim, 2)])
+    heads = x.reshape(2, 5, 2, head_dim)[..., order]
+    angles = np.arange(5)[:, None, None] / 10000.0 ** (np.arange(0, head_dim, 2) / head_dim)
+    cos, sin = (np.concatenate([f(angles)] * 2, axis=-1) for f in (np.cos, np.sin))
+    low, high = np.split(heads, 2, axis=-1)
+    turned = heads * cos + np.concatenate([-high, low], axis=-1) * sin
+    ours = RotaryPositions(head_dim)(x).numpy().reshape(2, 5, 2, head_dim)[..., order]
+    np.testing.assert_allclose(turned, ours, rtol=0, atol=1e-12)
