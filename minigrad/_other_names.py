@@ -168,6 +168,67 @@ Tokenizer BertTokenizer AutoTokenizer: models.WordPiece
 BigramLanguageModel: models.Bigram
 """)
 
+# Hints for methods of a Tensor.
+TENSOR = _read("""
+view view_as reshape_as: t.reshape(shape)
+masked_fill: np.where(mask, value, t)
+masked_select: t[mask]
+permute: t.transpose(axes)
+movedim: np.moveaxis(t, source, destination)
+swapdims: np.swapaxes(t, first, second)
+t adjoint: t.T
+unsqueeze: np.expand_dims(t, axis)
+expand expand_as: np.broadcast_to(t, shape)
+repeat_interleave: np.repeat(t, count, axis)
+chunk: np.array_split(t, count, axis)
+unbind: tuple(t), along the first axis
+narrow select: t[:, start:stop], a slice
+index_select: np.take(t, index, axis)
+gather take_along_dim: np.take_along_axis(t, index, axis)
+scatter index_put index_copy index_fill masked_scatter: t.at[index].set(v)
+scatter_add index_add scatter_reduce: t.at[index].add(v)
+clamp clamp_min clamp_max: np.clip(t, low, high)
+mm bmm mv: t @ u
+mul: t * u
+div: t / u
+sub: t - u
+neg: -t
+rsqrt: t ** -0.5
+norm: np.linalg.norm(t)
+relu: minigrad.relu(t)
+sigmoid: minigrad.sigmoid(t)
+softmax: minigrad.softmax(t, axis=axis)
+log_softmax: minigrad.log_softmax(t, axis=axis)
+float double half bfloat16 long int type type_as: t.astype(dtype)
+cuda cpu to: minigrad.device.to_device(array, 'cuda'), and model.to('cuda')
+numel nelement: t.size
+dim ndimension: t.ndim
+clone: np.copy(t)
+contiguous: t, whose memory may have any layout
+requires_grad_: t.requires_grad = True
+""")
+
+# Names of other libraries for the settings of the models' configs, and ours.
+SETTINGS = _read("""
+block_size n_ctx n_positions context_length max_seq_len: window
+max_position_embeddings: window max_positions
+n_embd n_embed hidden_size embed_dim embed_size embedding_dim emb_dim dim: d_model
+n_layer n_layers num_hidden_layers depth: num_layers
+n_head n_heads nhead num_attention_heads: num_heads
+num_key_value_heads n_kv_heads: num_kv_heads
+intermediate_size dim_feedforward n_inner d_ff mlp_dim: hidden
+hidden_act activation_function hidden_activation: activation
+hidden_dropout_prob resid_pdrop embd_pdrop dropout_rate: dropout
+attn_pdrop attention_probs_dropout_prob: attention_dropout
+rope_theta: rotary_base
+tie_word_embeddings: tied
+initializer_range: std
+layer_norm_eps layer_norm_epsilon: eps
+type_vocab_size: token_types
+num_labels n_classes: num_classes
+n_vocab vocabulary_size: vocab_size
+""")
+
 _TABLES = {"minigrad": MINIGRAD, "nn": NN, "nn.functional": FUNCTIONAL, "models": MODELS}
 
 
@@ -178,6 +239,16 @@ def missing(package: str, name: str) -> AttributeError:
         instead = _numpys(name)
     said = f"module '{package}' has no attribute '{name}'"
     return AttributeError(f"{said}: write {instead}" if instead else said, name=name, obj=sys.modules[package])
+
+
+def of_tensor(name: str) -> str:
+    """Return what to write in place of a method that a Tensor does not have, or ""."""
+    return TENSOR.get(name) or ("" if name.startswith("_") else _numpys(name))
+
+
+def setting(name: str, known: list[str]) -> str:
+    """Return the setting of a config, which has the ``known`` ones, for a name of another library, or ""."""
+    return next((ours for ours in SETTINGS.get(name, "").split() if ours in known), "")
 
 
 def _numpys(name: str) -> str:

@@ -121,3 +121,9 @@ def gradient_river() -> Any:
 def missing(module: str, name: str) -> Any:
     """Make the error for a name that a module does not have. It suggests minigrad's name for the same thing."""
     return import_module("._other_names", __package__).missing(module, name)
+
+
+def setting(name: str, known: list[str]) -> str:
+    """Return our name, one of the ``known`` ones, for a setting of a model in another library, or ""."""
+    ours: str = import_module("._other_names", __package__).setting(name, known)
+    return ours

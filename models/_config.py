@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from types import UnionType
 from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 from minigrad import ArgumentError
+from minigrad.internal import setting
 from nn._checks import check_positive
 from nn.feed_forward import activation_of
 
@@ -31,6 +33,20 @@ class Config:
 
     notes: dict[str, Any] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
 
+    def __new__(cls, *values: Any, **settings: Any) -> Self:
+        cls._check_names(settings)  # before __init__, which would only name the first unknown one
+        return super().__new__(cls)
+
+    @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        """Raise an ArgumentError unless every name is that of a setting."""
+        known = [field.name for field in fields(cls) if field.init]
+        if unknown := [name for name in names if name not in known]:
+            meant = "".join(f"; write {ours} in place of {name}" for name in unknown if (ours := setting(name, known)))
+            raise ArgumentError(
+                f"{cls.__name__} has no {', '.join(map(repr, unknown))}{meant}; it has {', '.join(known)}"
+            )
+
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
         return values if self.notes else {name: value for name, value in values.items() if name != "notes"}
@@ -44,9 +60,7 @@ class Config:
         Raises:
             ArgumentError: a name is unknown or missing, or a value is out of its range.
         """
-        known = [field.name for field in fields(cls)]
-        if unknown := [name for name in values if name not in known]:
-            raise ArgumentError(f"{cls.__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(known)}")
+        cls._check_names(values)
         try:
             hints = get_type_hints(cls)
         except NameError:  # an annotation names a class inside of a function

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +13,10 @@ import pytest
 import minigrad
 import models
 import nn
-from minigrad import Tensor, _other_names
+from minigrad import ArgumentError, Tensor, _other_names
 from tests.lazy import torch
 
-TABLES = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "F": _other_names.FUNCTIONAL}
+TABLES = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "F": _other_names.FUNCTIONAL, "t": _other_names.TENSOR}
 F = torch.nn.functional
 KNOWN = {"np": np, "minigrad": minigrad, "nn": nn, "models": models}
 rng = np.random.default_rng(0)
@@ -60,6 +61,45 @@ FORMULAS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
         lambda t, v: t.index_add(0, torch.tensor([1, 1, 3]), v), {"t": X, "v": Y[:3]}, "index = np.array([1, 1, 3])"
     ),
     "nn.Identity": (lambda x: x, {"x": X}, ""),
+    "t.view": (lambda t: t.view(3, 8), {"t": X}, "shape = (3, 8)"),
+    "t.masked_fill": (lambda t, mask: t.masked_fill(mask, 2.5), {"t": X, "mask": X > 0}, "value = 2.5"),
+    "t.masked_select": (lambda t, mask: t.masked_select(mask), {"t": X, "mask": X > 0}, ""),
+    "t.permute": (lambda t: t.permute(2, 0, 1), {"t": TOKENS}, "axes = (2, 0, 1)"),
+    "t.movedim": (lambda t: t.movedim(0, 2), {"t": TOKENS}, "source, destination = 0, 2"),
+    "t.swapdims": (lambda t: t.swapdims(0, 2), {"t": TOKENS}, "first, second = 0, 2"),
+    "t.t": (lambda t: t.t(), {"t": X}, ""),
+    "t.unsqueeze": (lambda t: t.unsqueeze(1), {"t": X}, "axis = 1"),
+    "t.expand": (lambda t: t.expand(2, 4, 6), {"t": X}, "shape = (2, 4, 6)"),
+    "t.repeat_interleave": (lambda t: t.repeat_interleave(3, 1), {"t": X}, "count, axis = 3, 1"),
+    "t.narrow": (lambda t: t.narrow(1, 2, 3), {"t": X}, "start, stop = 2, 5"),
+    "t.index_select": (
+        lambda t: t.index_select(1, torch.tensor([4, 0, 4])), {"t": X}, "index, axis = np.array([4, 0, 4]), 1"
+    ),
+    "t.gather": (
+        lambda t: t.gather(1, torch.tensor([[1], [0], [5], [1]])), {"t": X},
+        "index, axis = np.array([[1], [0], [5], [1]]), 1",
+    ),
+    "t.index_copy": (
+        lambda t, v: t.index_copy(0, torch.tensor([3, 1]), v), {"t": X, "v": Y[:2]}, "index = np.array([3, 1])"
+    ),
+    "t.index_add": (
+        lambda t, v: t.index_add(0, torch.tensor([1, 1, 3]), v), {"t": X, "v": Y[:3]}, "index = np.array([1, 1, 3])"
+    ),
+    "t.clamp": (lambda t: t.clamp(-0.5, 0.5), {"t": X}, "low, high = -0.5, 0.5"),
+    "t.mm": (lambda t, u: t.mm(u), {"t": X, "u": W}, ""),
+    "t.mul": (lambda t, u: t.mul(u), {"t": X, "u": Y}, ""),
+    "t.div": (lambda t, u: t.div(u), {"t": X, "u": Y}, ""),
+    "t.sub": (lambda t, u: t.sub(u), {"t": X, "u": Y}, ""),
+    "t.neg": (lambda t: t.neg(), {"t": X}, ""),
+    "t.rsqrt": (lambda t: t.rsqrt(), {"t": POSITIVE}, ""),
+    "t.norm": (lambda t: t.norm(), {"t": X}, ""),
+    "t.relu": (lambda t: t.relu(), {"t": X}, ""),
+    "t.sigmoid": (lambda t: t.sigmoid(), {"t": FAR}, ""),
+    "t.softmax": (lambda t: t.softmax(0), {"t": X}, "axis = 0"),
+    "t.log_softmax": (lambda t: t.log_softmax(0), {"t": X}, "axis = 0"),
+    "t.chunk": (lambda t: torch.cat([p * i for i, p in enumerate(t.chunk(2, 1))]), {"t": X}, "count, axis = 2, 1"),
+    "t.unbind": (lambda t: torch.cat([p * i for i, p in enumerate(t.unbind())]), {"t": X}, ""),
+    "t.clone": (lambda t: t.clone(), {"t": X}, ""),
 }  # fmt: skip
 
 # Of each hint that names a function or a loss: what it is called with.
@@ -82,7 +122,7 @@ OTHERWISE = (
     "nn.Batches",
     "minigrad.Tensor",
 )  # have tests of their own, or none to compare with
-NO_FORMULA = {"data", "array", "shape", "path", "model", "batch_size", "state", "index", "step", "t"}
+NO_FORMULA = {"data", "array", "shape", "path", "model", "batch_size", "state", "index", "step", "t", "dtype"}
 
 
 def code(said: str) -> str:
@@ -129,12 +169,14 @@ def assert_as_torch(ours: Callable[..., Any], theirs: Callable[..., Any], given:
 def test_a_formula_is_what_pytorch_computes(name: str) -> None:
     theirs, given, where = FORMULAS[name]
     expression = code(said(name))
-    assert not where or "index" in where or "ones" in where or where in said(name)
+    assert name.startswith("t.") or not where or "index" in where or "ones" in where or where in said(name)
 
     def ours(*tensors: Any) -> Any:
         scope = KNOWN | dict(zip(given, tensors))
         exec(where, scope)
         value = eval(expression, scope)
+        if isinstance(value, (list, tuple)):  # several results
+            value = np.concatenate([part * i for i, part in enumerate(value)])
         return value(*tensors) if callable(value) else value
 
     assert_as_torch(ours, theirs, list(given.values()))
@@ -172,3 +214,44 @@ def test_functions_of_others_in_nn_functional() -> None:
         getattr(nn.functional, "einsum")  # noqa: B009 - mypy knows that it is not there
     with pytest.raises(AttributeError, match=r"^module 'nn.functional' has no attribute 'frobnicate'$"):
         getattr(nn.functional, "frobnicate")  # noqa: B009
+
+
+def test_methods_of_others() -> None:
+    """Every name is missing, and is answered; NumPy's functions too; a name of nobody's and a private one stay plain."""
+    t = Tensor(X)
+    for name in _other_names.TENSOR:
+        with pytest.raises(AttributeError, match=rf"^'Tensor' object has no attribute '{name}': write ") as raised:
+            getattr(t, name)
+        assert (raised.value.name, raised.value.obj is t) == (name, True)
+    with pytest.raises(AttributeError, match=r"'tril': write np.tril, which works on Tensors$"):
+        _ = t.tril  # type: ignore[attr-defined]
+    for name in ("frobnicate", "_view", "__view__"):
+        with pytest.raises(AttributeError, match=rf"^'Tensor' object has no attribute '{name}'$"):
+            getattr(t, name)
+        assert not hasattr(t, name)
+
+
+def test_an_error_in_a_property_of_a_subclass_is_its_own() -> None:
+    class Own(Tensor):
+        @property
+        def view(self) -> Any:
+            return self.nothing  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match=r"'Own' object has no attribute 'nothing'$"):
+        _ = Own(X).view
+
+
+def test_settings_of_others() -> None:
+    configs = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, models.Config)]
+    known = {field.name for config in configs for field in dataclasses.fields(config)}
+    for ours in _other_names.SETTINGS.values():
+        assert set(ours.split()) <= known
+    for make in (models.GPTConfig, lambda **values: models.GPTConfig.from_dict(values)):
+        with pytest.raises(
+            ArgumentError, match=r"^GPTConfig has no 'block_size'; write window in place of block_size; it has"
+        ):
+            make(vocab_size=5, block_size=8)
+        with pytest.raises(
+            ArgumentError, match=r"^GPTConfig has no 'heads', 'num_labels'; it has notes, vocab_size, window"
+        ):
+            make(vocab_size=5, window=8, heads=2, num_labels=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -26,6 +27,17 @@ class ArrayMethods(Generic[R]):
     __slots__ = ()
 
     _array: Any
+
+    if not TYPE_CHECKING:  # with __getattr__, a type checker would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error for a missing attribute. For a name of another library, it says what to write."""
+            instead = "" if name.startswith("_") else import_module("minigrad._other_names").of_tensor(name)
+            if not instead or hasattr(type(self), name):  # a property whose own error is an AttributeError
+                return object.__getattribute__(self, name)
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}': write {instead}", name=name, obj=self
+            )
 
     # Attributes
 
