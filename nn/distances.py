@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor
+from minigrad import OutOfRangeError, ShapeError, Tensor
 from minigrad.internal import TensorLike, array_of, check_labels
 
-from ._checks import as_given, beside, check_interval, check_real
-from ._losses import pair, reduced
+from ._checks import as_given, beside, check_interval, check_real, plain
+from ._losses import pair, reduced, times
 
 
 def huber_loss(predictions: TensorLike, targets: TensorLike, *, delta: float = 1.0, reduction: str = "mean") -> Tensor:
@@ -53,6 +53,7 @@ def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reducti
 
     Raises:
         ShapeError, DTypeError: the shapes differ or have no axis, or log_probabilities are not floating.
+        OutOfRangeError: a target is negative or NaN.
         ArgumentError: the mean is over no rows, or the reduction is unknown.
 
     Example:
@@ -64,8 +65,11 @@ def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reducti
     q, t = pair(log_probabilities, targets, "kl_divergence", "log_probabilities")
     if not q.ndim:
         raise ShapeError("kl_divergence needs log_probabilities of shape (..., classes), got a number")
+    values = plain(t)
+    if values.size and not values.min() >= 0:
+        raise OutOfRangeError(f"kl_divergence needs targets of 0 or more, got {float(values.min()):g}")
     logs = np.log(np.where(t > 0, t, 1.0))
-    return reduced((t * (logs - q)).sum(axis=-1), reduction, "kl_divergence")
+    return reduced(times(t, logs - q).sum(axis=-1), reduction, "kl_divergence")
 
 
 def cosine_loss(x: TensorLike, y: TensorLike, *, reduction: str = "mean", eps: float = 1e-8) -> Tensor:

@@ -11,15 +11,16 @@ from minigrad import ArgumentError, OutOfRangeError, Primitive, Tensor, log_soft
 from minigrad.internal import (
     Array,
     TensorLike,
+    all_finite,
     array_of,
     check_labels,
-    largest,
+    is_device_array,
     new_array,
     zeros,
 )
 
 from ._checks import as_given, beside, check_interval, check_real, plain
-from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, reduced
+from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, read_only, reduced, times
 
 
 def cross_entropy(
@@ -36,11 +37,12 @@ def cross_entropy(
     Args:
         logits: (..., classes), floating.
         labels: integers (...) in [0, classes). Floating labels (..., classes) are the probability t of each class; the loss is
-            then ``-sum(t * log softmax(logits))``.
+            then ``-sum(t * log softmax(logits))``. A t of 0 contributes 0, also where the logit is -inf.
         reduction: "mean", "sum" or "none" (one loss per label).
         label_smoothing: s in [0, 1]. The target is ``1 - s`` times the label plus s times the uniform distribution. Szegedy et
             al. 2016, arXiv:1512.00567, section 7; Vaswani et al. 2017, arXiv:1706.03762, section 5.4, take 0.1.
-        ignore_index: labels of this value, such as padding, are left out of the sum and of the mean. By default all count.
+        ignore_index: labels of this value, such as padding, are left out of the sum and of the mean; their logits are not read.
+            By default all count.
         weight: (classes,), the factor of each class. As in PyTorch, the mean is then the sum divided by the factors of the
             labels; for probabilities it is the plain mean.
 
@@ -72,18 +74,19 @@ def cross_entropy(
         if reduction == "mean":
             check_count(labels.size, name)
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
-    losses = minigrad.cross_entropy(logits, labels, reduction="none")
+    check_labels(logits, labels, reduction, name)
     of_labels = None if factors is None else factors[labels]
-    if of_labels is not None:
-        losses = (1 - label_smoothing) * losses * of_labels
-        if label_smoothing:
-            losses = losses - label_smoothing * (factors * log_softmax(logits)).mean(axis=-1)
-    elif label_smoothing:
-        # (1 - s) (lse - z_y) + s (lse - mean z) = (lse - z_y) + s (z_y - mean z) with lse = logsumexp(z). The last term is
-        # computed from z - max z: the result is the same, and large logits lose no digits in the difference.
-        shifted = logits - largest(logits.data)
-        picked = np.take_along_axis(shifted, labels[..., None], axis=-1)[..., 0]
-        losses = losses + label_smoothing * (picked - shifted.mean(axis=-1))
+    read = counted if of_labels is None or label_smoothing else _both(counted, of_labels != 0)
+    logits = read_only(logits, read)
+    if not label_smoothing:
+        losses = minigrad.cross_entropy(logits, labels, reduction="none")
+        losses = losses if of_labels is None else times(of_labels, losses)
+    else:
+        logs = log_softmax(logits)
+        share = 1 - label_smoothing if of_labels is None else (1 - label_smoothing) * of_labels
+        own: Any = _minus_picked(logs, labels)
+        losses = times(share, own) if of_labels is not None or share == 0 else share * own
+        losses = losses - label_smoothing * (logs if factors is None else times(factors, logs)).mean(axis=-1)
     return reduced(losses, reduction, name, counted, of_labels)
 
 
@@ -116,7 +119,7 @@ def negative_log_likelihood(
     factors = class_weights(weight, log_probabilities, name)
     if counted is not None or factors is not None:
         losses, of_labels = _minus_picked(log_probabilities, labels), None if factors is None else factors[labels]
-        return reduced(losses if of_labels is None else losses * of_labels, reduction, name, counted, of_labels)
+        return reduced(losses if of_labels is None else times(of_labels, losses), reduction, name, counted, of_labels)
     if reduction == "mean":
         check_count(labels.size, name)
     return _minus_picked(log_probabilities, labels, reduction=reduction)
@@ -216,12 +219,16 @@ def binary_cross_entropy_with_logits(
     logits, targets = pair(logits, targets, name, "logits", reduction)
     if weight is None and pos_weight is None:
         return _with_logits(logits, targets, reduction=reduction)
+    if weight is not None:  # an element of weight 0 is not read
+        own = factors_of(weight, logits, name, "weight")
+        if not all_finite(logits) or is_device_array(array_of(logits)):
+            logits = np.where(own != 0, logits, 0.0)
     losses = _with_logits(logits, targets)
     if pos_weight is not None:
         factors = factors_of(pos_weight, logits, name, "pos_weight")
-        losses = losses + (factors - 1) * targets * _with_logits(logits, np.ones_like(array_of(logits)))
+        losses = losses + times((factors - 1) * targets, _with_logits(logits, np.ones_like(array_of(logits))))
     if weight is not None:
-        losses = losses * factors_of(weight, logits, name, "weight")
+        losses = times(own, losses)
     return reduced(losses, reduction, name)
 
 
@@ -232,18 +239,20 @@ _slope_by_logits = primitive(
 ).vjp(z=lambda g, z: g * sigmoid(z) * sigmoid(-z), t=lambda g: -g)
 _with_logits = primitive(
     lambda z, t, /, reduction="none": REDUCTIONS[reduction](
-        (magnitude := np.abs(z)) * np.abs((z >= 0) - t) + np.log1p(np.exp(-magnitude))
+        times(np.abs((z >= 0) - t), magnitude := np.abs(z)) + np.log1p(np.exp(-magnitude))
     ),
     name="binary_cross_entropy_with_logits",
 ).vjp(
     z=lambda g, z, t, reduction: of_each(g, z.size, reduction) * _slope_by_logits(z, t),
-    t=lambda g, z, reduction: -of_each(g, z.size, reduction) * z,
+    t=lambda g, z, reduction: -times(of_each(g, z.size, reduction), z),
 )
 
 
 def _with_slope(z: Array, t: Array, reduction: str = "none") -> Any:
     """Compute the loss and its derivative with respect to z, which share ``exp(-|z|)``."""
     if z.shape != t.shape or z.dtype != t.dtype:
+        return NotImplemented
+    if not all_finite(z):  # 0 times inf
         return NotImplemented
     size, slope = np.abs(z), (z >= 0) - t
     e = np.exp(-size)
@@ -313,7 +322,8 @@ def _soft_cross_entropy(
     logits, t = pair(logits, probabilities, "cross_entropy", "logits")
     if label_smoothing:
         t = (1 - label_smoothing) * t + label_smoothing / logits.shape[-1]
-    return -((t if factors is None else t * factors) * log_softmax(logits)).sum(axis=-1)
+    found: Tensor = -times(t if factors is None else t * factors, log_softmax(logits)).sum(axis=-1)
+    return found
 
 
 def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
@@ -323,6 +333,11 @@ def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any,
         return labels, None
     counted = labels != ignore_index
     return np.where(counted, labels, 0), counted
+
+
+def _both(counted: Any, weighted: Any) -> Any:
+    """Return the rows that count and have a weight other than 0."""
+    return weighted if counted is None else beside(counted, weighted) & weighted
 
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:

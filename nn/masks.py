@@ -245,7 +245,7 @@ def without_unseen(inputs: tuple[Tensor, Tensor, Tensor], allowed: Any, bias: An
     :func:`mask_and_bias`; they may also have keys before those of the inputs, which a cache holds.
     """
     query, key, value = inputs
-    if allowed is bias is None or may_read(key, value):
+    if allowed is bias is None or may_read(*((key,) if value is key else (key, value))):
         return inputs
     if bias is not None:
         added = ~(plain(bias) <= LOWEST)
