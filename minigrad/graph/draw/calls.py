@@ -60,9 +60,18 @@ class CallsAround:
             yield name, [unit for _, unit in pairs]
 
     def titles(self, steps: Sequence[Sequence[int]]) -> list[str]:
-        """Return a title for each step of a loop, from the variables that tell the steps apart; empty if none do."""
-        found = self.rounds.told_apart([self.graph.nodes[step[-1]] for step in steps])
-        return [self.loop(text) for text in found] if all(found) and len(set(found)) == len(found) else []
+        """Return a title for each step of a loop, from the variables that tell the steps apart.
+
+        The list is empty if none do, or if a step has operations of two rounds.
+        """
+        last = [self.graph.nodes[step[-1]] for step in steps]
+        found = self.rounds.told_apart(last)
+        whole = all(found) and len(set(found)) == len(found)
+        chosen = self.rounds.apart(last) if whole else []
+        for step in steps if whole else ():
+            around = [self.rounds.of(self.graph.nodes[number]) for number in step]
+            whole = whole and all(len({texts[key] for texts in around if key in texts}) == 1 for key in chosen)
+        return [self.loop(text) for text in found] if whole else []
 
     def title(self, steps: Sequence[Sequence[int]]) -> str:
         """Return a title for a whole loop: ``for t = 0 … 19``, ``Neuron 1 … Neuron 4``; "" if the steps have no titles."""

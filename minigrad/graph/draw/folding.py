@@ -6,8 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 from ..record.model import Edge, Graph, ModuleBox, Node
+from ..record.rounds import variables_of
 
 LOOP = "loop"  # the kind of a unit, and of the box around it in a drawing
 
@@ -83,6 +86,7 @@ class Folder:
     def __init__(self, into: Mapping[int, Sequence[Edge]]) -> None:
         self.into = into
         self._numbers: dict[Hashable, int] = {}
+        self._variables: dict[int, dict[tuple[str, str], Any]] = {}  # the loop variables of each operation
 
     def number(self, key: Hashable) -> int:
         """Return a number for a signature, because numbers are fast to compare."""
@@ -91,6 +95,7 @@ class Folder:
     def operation(self, node: Node) -> Unit:
         arguments = tuple(edge.argument for edge in self.into.get(node.id, ()))
         key = (node.operation, node.source and tuple(node.source), node.shape, node.dtype, arguments)
+        self._variables[node.id] = variables_of(node)
         return Unit("node", self.number(key), node.id, operations=[[node.id]])
 
     def module(self, module: ModuleBox, units: list[Unit]) -> Unit:
@@ -130,7 +135,13 @@ class Folder:
                     break
                 count = self._count(units, i, j - i, effort)
                 if count:
-                    found = j - i, count
+                    period = j - i
+                    shift = self._shift(units[i : i + period * count], period)
+                    moved = self._count(units, i + shift, period, effort) if shift else 0
+                    if moved:
+                        result += units[i : i + shift]
+                        i += shift
+                    found = period, moved or count
                     break
             if found is None:
                 result.append(units[i])
@@ -154,6 +165,18 @@ class Folder:
         effort[0] -= len(steps) * len(steps[0])
         count = self._equally_wired(steps)
         return count if enough(units[start : start + period], count) else 0
+
+    def _shift(self, run: Sequence[Unit], period: int) -> int:
+        """Return the place in a step where the program's loop begins its rounds; 0 if the steps are no rounds."""
+        ends = [(unit.operations[0][0], unit.operations[-1][-1]) for unit in run]
+        around = [(self._variables.get(first, {}), self._variables.get(last, {})) for first, last in ends]
+        found = set()
+        for key in around[0][0]:
+            values = [(first.get(key), last.get(key)) for first, last in around]
+            if all(first == last for first, last in values):
+                changes = {i % period for i, (one, other) in enumerate(pairwise(values), 1) if one != other}
+                found |= changes if len(changes) == 1 else set()
+        return min(found, default=0)
 
     def _equally_wired(self, steps: list[list[int]]) -> int:
         """Return how many steps read the same operands, at the same distances back to the steps that computed them."""

@@ -103,6 +103,13 @@ def _names(target: ast.AST) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and node.id.strip("_")]
 
 
+def variables_of(node: Node) -> dict[tuple[str, str], Any]:
+    """Return the loop variables of an operation with their values, outermost first: by function and name."""
+    places = [] if node.source is None else [node.source, *node.callers]
+    pairs = reversed(list(zip(places, node.rounds)))
+    return {(place.function, name): value for place, values in pairs for name, value in values}
+
+
 class Rounds:
     """Tells operations apart by the rounds of their loops, and by the objects whose methods ran."""
 
@@ -122,15 +129,19 @@ class Rounds:
 
     def of(self, node: Node) -> dict[tuple[str, str, bool], str]:
         """Return the texts of all variables of an operation, outermost first: by function, name, and whether it is a float."""
-        places = [] if node.source is None else [node.source, *node.callers]
         return {
-            (place.function, name, isinstance(value, float)): self.text(name, value)
-            for place, values in reversed(list(zip(places, node.rounds)))
-            for name, value in values
+            (function, name, isinstance(value, float)): self.text(name, value)
+            for (function, name), value in variables_of(node).items()
         }
 
     def told_apart(self, nodes: Sequence[Node]) -> list[str]:
-        """Return for each node the variables that tell it apart from the others.
+        """Return for each node the variables that tell it apart from the others, as text."""
+        chosen = self.apart(nodes)
+        found = [self.of(node) for node in nodes]
+        return [", ".join(dict.fromkeys(text for key, text in each.items() if key in chosen)) for each in found]
+
+    def apart(self, nodes: Sequence[Node]) -> list[tuple[str, str, bool]]:
+        """Return the variables that tell the nodes apart.
 
         Those of inner loops are chosen first. A float is data, not a position, so it is chosen only if no other variable is.
         """
@@ -143,4 +154,4 @@ class Rounds:
                 break
             if (now := len({tuple(each.get(k) for k in [*chosen, key]) for each in found})) > kinds:
                 chosen, kinds = [*chosen, key], now
-        return [", ".join(dict.fromkeys(text for key, text in each.items() if key in chosen)) for each in found]
+        return chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ import pytest
 import minigrad as mg
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing, Node
-from minigrad.graph.draw.folding import Folder
+from minigrad.graph.draw.calls import CallsAround
+from minigrad.graph.draw.folding import Folder, program
 from minigrad.graph.draw.simplify import fold
 from minigrad.graph.draw.svg import write_svg
 from minigrad.graph.pages.scene_tree import SceneTree
@@ -186,3 +188,40 @@ def test_a_loop_has_the_name_of_its_variable() -> None:
     assert [module.name for module in fold(drawn).modules] == ["for epoch = 0 … 4", "for word = 'a' … 'e'", "loop"]
     drawn.depth = 0
     assert "<B>for epoch = 0 … 4</B>, 5 steps" in drawn.to_dot() and "<B>loop</B>, 30 steps" in drawn.to_dot()
+
+
+def cell(steps: int, first: bool) -> Drawing:
+    """A loop over ``h`` and ``c``. If ``first``, its first round reads constants only, so it has one operation less."""
+    w, b = mg.Tensor(np.full((4, 3), 0.3), requires_grad=True, name="w"), leaf(0.1, "b")
+    zeros: list[Any] = [np.zeros(2) if first else mg.Tensor(np.zeros(2), requires_grad=True) for _ in range(2)]
+    h, c = zeros
+    with mg.trace():
+        for t in range(steps):
+            a = w @ np.concatenate([[0.1 * t], h]) + b
+            c = np.tanh(a[:2]) * c + np.tanh(a[2:])
+            h = np.tanh(c) * a[:2]
+        loss = (h * h).sum()
+    return mg.draw_dot(loss, {"w": w, "b": b})
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_step_of_a_loop_is_a_round_of_the_program(first: bool) -> None:
+    drawing = cell(12, first)
+    (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
+    rounds = [{dict(drawing.nodes[number].rounds[0])["t"] for number in step} for step in loop.operations]
+    assert rounds == [{t} for t in range(int(first), 12)]
+    title = CallsAround(drawing).title(loop.operations)
+    assert title == f"for t = {int(first)} … 11"
+
+
+def test_a_step_of_two_rounds_has_the_name_of_neither() -> None:
+    """Every second round is like the one two before, so that a step has two rounds."""
+    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+    with mg.trace():
+        for t in range(40):
+            h = np.tanh(w * h) if t % 2 else np.sin(w * h)
+        loss = h * 2.0
+    drawing = mg.draw_dot(loss)
+    (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
+    assert [len(step) for step in loop.operations] == [4] * 20
+    assert CallsAround(drawing).title(loop.operations) == ""
