@@ -10,6 +10,7 @@ import numpy as np
 
 from ..device import to_host
 from ..errors import ShapeError, UnsupportedError
+from . import observers
 from .at import At
 from .registry import operators, registry
 from .types import TensorLike
@@ -63,10 +64,14 @@ class ArrayMethods(Generic[R]):
         """Return the value of a tensor of one element as a Python number."""
         if self.size != 1:
             raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
+        for callback in observers.numbers_read:
+            callback(self)
         return to_host(self._array).item()
 
     def tolist(self) -> Any:
         """Return the values as nested lists of Python numbers."""
+        for callback in observers.numbers_read:
+            callback(self)
         return to_host(self._array).tolist()
 
     # Operators

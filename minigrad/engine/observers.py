@@ -1,6 +1,6 @@
 """Extension points, through which tools can watch the engine. The engine does not import these tools.
 
-The engine calls its observers on six events. For each event there is a list of functions, which are called for the events of
+The engine calls its observers on seven events. For each event there is a list of functions, which are called for the events of
 all threads. When an operation was recorded, the engine also calls the *contexts* that are active in the thread, such as the one
 of ``with trace():``.
 """
@@ -20,6 +20,7 @@ from .types import Array, Note, Pull
 
 plan_made: list[Callable[[Any], None]] = []  # (plan): a plan was made
 handed_out: list[Callable[[Any], None]] = []  # (tensor): a caller gets the array of a tensor and may write to it
+numbers_read: list[Callable[[Any], None]] = []  # (tensor): a caller gets its numbers, without the array itself
 leaf_shared: list[Callable[[Any], None]] = []  # (leaf): a leaf shares its array with the code that made it
 before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries): a sweep begins; the entries are in order
 before_pull: list[Callable[[Any], None]] = []  # (entry): its rules will run; only called if `exposed` is not empty

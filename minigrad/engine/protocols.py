@@ -186,6 +186,10 @@ def written_into(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[st
             )
     if any(isinstance(target, Protocols) for target in kwargs["out"]):
         raise UnsupportedError(cannot_write(name))
+    for callback in observers.numbers_read:
+        for value in inputs:
+            if isinstance(value, Protocols):
+                callback(value)
     plain = {key: values_of(value) for key, value in kwargs.items()}
     return getattr(ufunc, method)(*[values_of(value) for value in inputs], **plain)
 

@@ -22,33 +22,11 @@ from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.outputs import outputs as outputs_at
-from ..engine.tape import Entry, Output, new_entry
+from ..engine.tape import Entry, new_entry
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
-
-
-class FunctionContext:
-    """``ctx``: the object that passes values from the forward of one :class:`Function` call to its backward.
-
-    Assign plain values to attributes of any name, and pass tensors to :meth:`save_for_backward`.
-
-    Attributes:
-        needs_input_grad: one boolean per argument of ``apply``: whether it needs a gradient.
-        saved_tensors: in backward, the saved values in their order.
-    """
-
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.saved_tensors: tuple[Any, ...] = ()
-
-    def save_for_backward(self, *values: Any) -> None:
-        """Keep these Tensors, arrays or Nones until the backward pass is over.
-
-        Saved inputs and outputs stay connected to the tape, so a backward that uses differentiable operations can itself be
-        differentiated. Other saved arrays allow first derivatives only; assign a *constant* to an attribute instead.
-        """
-        self.saved_tensors = values
+from .context import FunctionContext, Origins, Reader, RecordedContext, constants_of, doubt, watch_reads
 
 
 class Function:
@@ -93,14 +71,16 @@ class Function:
             UnsupportedError: a Tensor that requires a gradient is in a keyword argument or inside a container.
             ArgumentError: (in the backward pass) ``backward`` returned too few or too many gradients, or one for an argument
                 that is not a Tensor.
-            GraphError: (in the backward pass) a gradient is cut off from the tape although it is to be differentiated again.
+            GraphError: (in the backward pass) a gradient is cut off from the tape although it is to be differentiated again,
+                or a second derivative needs a kept value that may depend on the inputs and is neither an input nor an output.
         """
         started = perf_counter() if in_any_thread else 0.0
         cls._refuse_hidden_tensors(args, kwargs)
         on = recording()
         parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]
         ctx = FunctionContext(tuple(parent is not None for parent in parents))
-        with no_grad():
+        constants = constants_of(cls.forward)
+        with no_grad(), watch_reads() as reads:
             returned = cls.forward(ctx, *args, **kwargs)
         if not any(isinstance(arg, Tensor) for arg in args):
             return returned
@@ -110,7 +90,8 @@ class Function:
         floating = [array for array in arrays if array.dtype.kind in "fc"]
         if not any(ctx.needs_input_grad) or not floating:
             return outputs_at(ans, None)
-        plan, kept = _planned(cls, ctx, args, outputs, ans)
+        origins = Origins(constants, args, kwargs, outputs, arrays, reads.found)
+        plan, kept = _planned(cls, ctx, args, ans, origins)
         entry = new_entry(plan, parents, kept, floating[0])
         if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
@@ -142,53 +123,50 @@ class _FunctionPlan:
     fresh = True  # _pull copies each gradient, because a backward may reuse its array
     positions = extras = ()
 
-    def __init__(
-        self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any]
-    ) -> None:
+    def __init__(self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], origins: Origins) -> None:
         self.function = function
         self.ctx = ctx
         self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
         self.outputs: list[Any] = []  # the shape and dtype of each output if there are several
-        self.origins = [_origin(value, args, outputs) for value in ctx.saved_tensors]
+        self.origins = origins
+        self.saved = [origins.of(value) for value in ctx.saved_tensors]
         self.wrapped = [isinstance(value, Tensor) for value in ctx.saved_tensors]
-        self.names = [self.primitive.arguments[i] if kind == "argument" else kind for kind, i in self.origins]
+        self.attributes = origins.settle(ctx)
+        found = [*self.saved, *(origin for _, origin in self.attributes)]
+        arguments = self.primitive.arguments
+        self.names = [arguments[i] if kind == "argument" else "ans" if kind == "ans" else "saved" for kind, i in found]
         needed = ctx.needs_input_grad
-        self.constants = [p for p, (kind, i) in enumerate(self.origins) if kind == "argument" and not needed[i]]
+        self.constants = [p for p, (kind, i) in enumerate(found) if kind == "argument" and not needed[i]]
         self.keep: Callable[[Sequence[Any]], Sequence[Any]] = tuple
         self.pull: Pull = _pull
         self.pull_tensors: Pull = _pull_tensors
 
     def backward(self, entry: Entry, g: Array, create_graph: bool) -> list[Any]:
-        ctx = copy.copy(self.ctx)
-        ctx.saved_tensors = tuple(self._saved(entry, create_graph))
+        ctx, reader = self._context(entry, create_graph)
         grads = self._grads(g)
         returned = self.function.backward(ctx, *grads)
         gradients = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         self._check(gradients, grads)
-        return [
+        gradients = [
             g if g is None or isinstance(g, Tensor) else as_array(g) if parent is not None else None
             for g, parent in zip(gradients, entry.parents)
         ]
+        if reader is None or not reader.doubtful:
+            return gradients
+        name = self.function.__name__
+        return [g if g is None else g + doubt(name, reader.doubtful, entry.parents, g) for g in gradients]
 
-    def _saved(self, entry: Entry, create_graph: bool) -> Sequence[Any]:
-        """Return the saved values; if the backward is recorded, inputs and outputs have their nodes."""
+    def _context(self, entry: Entry, create_graph: bool) -> tuple[FunctionContext, Reader | None]:
+        """Return the context for the backward; if the backward is recorded, inputs and outputs have their nodes."""
         assert entry.kept is not None
-        values: list[Any] = []
-        for value, (kind, i), wrapped in zip(entry.kept, self.origins, self.wrapped):
-            node: Any = None
-            if create_graph and kind == "argument":
-                node = entry.parents[i]
-            elif create_graph and kind == "ans":
-                node, wrapped = Output(entry, i, value.shape, value.dtype) if self.outputs else entry, True
-            elif create_graph and getattr(value, "dtype", np.dtype(bool)).kind in "fc":
-                raise GraphError(
-                    f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
-                    "forward mode and a second derivative would treat it as a constant: save inputs and outputs and "
-                    "compute the rest in backward, or assign it to an attribute of ctx if it is a constant"
-                )
-            values.append(make_tensor(value, node) if wrapped else value)
-        return values
+        saved = [make_tensor(v, None) if wrapped else v for v, wrapped in zip(entry.kept, self.wrapped)]
+        if create_graph:
+            reader = Reader(entry, self.ctx, self.origins, list(zip(saved, self.saved)), bool(self.outputs))
+            return RecordedContext(reader), reader
+        ctx = copy.copy(self.ctx)
+        ctx.saved_tensors = tuple(saved)
+        return ctx, None
 
     def _grads(self, g: Any) -> list[Tensor]:
         """Return one cotangent Tensor per output."""
@@ -224,18 +202,18 @@ class _FunctionPlan:
 
 
 def _planned(
-    function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], ans: Any
+    function: type[Function], ctx: FunctionContext, args: Sequence[Any], ans: Any, origins: Origins
 ) -> tuple[_FunctionPlan, Sequence[Any]]:
-    """Return the plan of a call and the values that its entry keeps: the arrays of the saved Tensors."""
-    plan = _FunctionPlan(function, ctx, args, outputs)
+    """Return the plan of a call and the values that its entry keeps: the saved arrays, inputs and outputs."""
+    plan = _FunctionPlan(function, ctx, args, origins)
     arrays = ans if isinstance(ans, tuple) else (ans,)
     if isinstance(ans, tuple):
         plan.outputs = [(array.shape, array.dtype) for array in arrays]
-    saved, ctx.saved_tensors = ctx.saved_tensors, ()
+    saved, ctx.saved_tensors = [*zip(ctx.saved_tensors, plan.saved), *plan.attributes], ()
+    plan.attributes = []
     for observe in observers.plan_made:
         observe(plan)
-    kept = [arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in zip(saved, plan.origins)]
-    return plan, plan.keep(kept)
+    return plan, plan.keep([arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in saved])
 
 
 def _pull(entry: Entry, g: Array) -> Sequence[Any]:
@@ -252,15 +230,6 @@ def _pull_tensors(entry: Entry, g: Array) -> Sequence[Any]:
         t if t is None or getattr(t, "_node", None) is not None else make_tensor(copied(_value(t)), None)
         for t in gradients
     ]
-
-
-def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[str, int]:
-    """Return the origin of a saved value: an argument, the answer, or neither."""
-    for kind, candidates in (("argument", args), ("ans", outputs)):
-        for i, candidate in enumerate(candidates):
-            if value is candidate:
-                return kind, i
-    return "saved", 0
 
 
 def _argument_names(function: type[Function], count: int) -> tuple[str, ...]:
