@@ -26,6 +26,8 @@ class MinigradError(Exception):
         DTypeError True
     """
 
+    names_operation = False  # True if the message names the derivative rule that failed, so that the sweep need not
+
 
 class ArgumentError(MinigradError, ValueError):
     """An argument has a value that the function cannot use.

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..engine import observers
+from ..engine.fitting import fit
 from ..engine.observers import active, sweeps_under_way
-from ..engine.tape import Entry, Leaf, Output, fit
+from ..engine.tape import Entry, Leaf, Output
 from ..engine.tensor import Tensor, make_tensor
 from ..errors import GraphError
 from ..graph.record.trace import note_of, trace

@@ -16,8 +16,9 @@ import numpy as np
 
 from .._source import SourceLine, user_place
 from ..engine import observers
+from ..engine.fitting import fit
 from ..engine.observers import active, attach, sweeps_under_way, under_way
-from ..engine.tape import Entry, Leaf, fit
+from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..guards.nonfinite import Stopped

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..errors import ArgumentError
 from .observers import active
 from .plan import Plan, taking
 from .signatures import parameters_of
@@ -59,7 +60,18 @@ class _KernelPlan(Plan):
         self.settle(needs)
         self.fresh = True
         backward, needed, pick = kernel.backward, tuple(needs), taking(slots)
-        self.pull = lambda entry, g: backward(g, needed, *pick(entry.kept))
+        self.pull = lambda entry, g: _all_of(backward(g, needed, *pick(entry.kept)), needed, primitive)
+
+
+def _all_of(gradients: Any, needed: Sequence[bool], primitive: Any) -> Any:
+    """Return the gradients of a kernel's backward. Raise if they are not one for each argument."""
+    if type(gradients) not in (tuple, list) or len(gradients) != len(needed):
+        got = f"{len(gradients)}" if type(gradients) in (tuple, list) else f"a {type(gradients).__name__}"
+        raise ArgumentError(
+            f"the kernel's backward of {primitive.name} returned {got} for {len(needed)} argument(s): return a tuple with one "
+            "gradient for each, or None where needs is False"
+        )
+    return gradients
 
 
 def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:

@@ -9,11 +9,12 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from .compositions import pull_composition, pull_composition_tensors, wanted_parents
+from .fitting import fit
 from .messages import refuse_cut_off
 from .outputs import outputs
 from .signatures import parameters_of, returns_new_array
 from .tape import Entry
-from .tensor import make_tensor
+from .tensor import Tensor, make_tensor
 from .types import Array, Pull, Rule
 
 Values = Sequence[Any]
@@ -172,9 +173,17 @@ def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
         kept, wanted = kept_tensors(entry), wanted_parents(entry) if several else repeat(True)
         pulled = [pullback(g, kept) if pullback and wants else None for pullback, wants in zip(pullbacks, wanted)]
         refuse_cut_off(entry.primitive, g, pulled)
-        return pulled
+        return recorded(entry, pulled)
 
     return pull
+
+
+def recorded(entry: Entry, pulled: Values) -> Values:
+    """Return the results of rules in a recorded sweep, where all cotangents are Tensors: a 0 of a rule becomes one."""
+    return [
+        p if p is None or node is None or isinstance(p, Tensor) else make_tensor(fit(p, node, entry), None)
+        for p, node in zip(pulled, entry.parents)
+    ]
 
 
 def kept_tensors(entry: Entry) -> list[Any]:

@@ -9,7 +9,7 @@ rule is declared.
 
 The same rule runs on NumPy arrays, on arrays of another library, and on Tensors. A first-order backward pass calls it with
 raw arrays, and ``create_graph=True`` calls it with Tensors, so second and higher orders need no further code. Rules do not
-un-broadcast, cast or take real parts: ``tape.fit`` does that for all of them.
+un-broadcast, cast or take real parts: ``fitting.fit`` does that for all of them.
 """
 
 from __future__ import annotations

@@ -23,11 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
+from .fitting import explained_in_rule, fit
 from .observers import exposed, under_way
-from .sums import unbroadcast
 from .types import Array, Node, Note
 
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
@@ -210,9 +209,10 @@ def sweep(
             try:
                 contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
                 now.take(entry.parents, contributions, entry, entry.plan.fresh)
-            except MemoryError as error:
-                what = f"the backward of {entry.primitive.name}"
-                raise out_of_memory(error, what, [g, *(entry.kept or ())]) from error
+            except Exception as error:
+                if (explained := explained_in_rule(error, entry, [g])) is None:
+                    raise
+                raise explained from error
             if not retain_graph:
                 entry.kept = None
         for node, g in arrived.items():  # the cotangents of leaves, and of wanted entries where the sweep ended
@@ -297,7 +297,11 @@ class UnderWay:
             if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
             new = fresh
-            if contribution.shape != node.shape or contribution.dtype is not node.dtype:
+            try:
+                fits = contribution.shape == node.shape and contribution.dtype is node.dtype
+            except AttributeError:  # a number, or a list
+                fits = False
+            if not fits:
                 fitted = fit(contribution, node, entry)
                 new, contribution = new or fitted is not contribution, fitted
             total = arrived.get(node)
@@ -314,23 +318,3 @@ class UnderWay:
                 arrived[node] = total = total + contribution
                 if total.shape and not self.out_of_place:  # 0-d sums may be immutable NumPy scalars
                     writable.add(node)
-
-
-def fit(contribution: Array, node: Node, entry: Entry) -> Array:
-    """Return a contribution with the shape and dtype of ``node``.
-
-    A rule may return a gradient for the *broadcast* input, a gradient of a promoted dtype, or a complex gradient for a real
-    input. Only this function un-broadcasts, casts and takes real parts.
-    """
-    if contribution.shape != node.shape:
-        contribution = unbroadcast(contribution, node.shape)
-        if contribution.shape != node.shape:
-            raise GraphError(
-                f"the derivative rule of '{entry.primitive.name}' gave a gradient of shape {contribution.shape} "
-                f"for an input of shape {node.shape}"
-            )
-    if contribution.dtype != node.dtype:
-        if contribution.dtype.kind == "c" and node.dtype.kind != "c":
-            contribution = contribution.real
-        contribution = contribution.astype(node.dtype)
-    return contribution

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..device import zeros
 from ..engine.compositions import recomposed
+from ..engine.fitting import as_contribution, explained_in_rule
 from ..engine.messages import cut_off
 from ..engine.modes import ensure_recording
 from ..engine.plan import Plan, kept_tensors
@@ -66,7 +67,12 @@ def push(
         if entry not in tangents:
             check_kept(entry)
             moves = [None if parent is None else cotangent_of(parent, found) for parent in entry.parents]
-            found[entry] = _Push(entry, wanted.get(entry), create_graph, directions).push(moves)
+            try:
+                found[entry] = _Push(entry, wanted.get(entry), create_graph, directions).push(moves)
+            except Exception as error:
+                if (explained := explained_in_rule(error, entry, [])) is None:
+                    raise
+                raise explained from error
     return found
 
 
@@ -155,9 +161,9 @@ class _Push:
     def _elementwise(self, rules: Sequence[Any], moves: list[Any]) -> Any:
         kept = self._kept()
         total = None
-        for rule, move in zip(rules, moves):
+        for rule, move, node in zip(rules, moves, self.entry.parents):
             if move is not None:
-                term = rule(self._broadcast(move), kept)
+                term = as_contribution(rule(self._broadcast(move), kept), node, self.entry)
                 total = term if total is None else total + term
         return total
 

@@ -18,11 +18,12 @@ from .._tree import leaves
 from ..device import zeros
 from ..engine import observers
 from ..engine.arrays import as_array, copied
+from ..engine.fitting import as_contribution
 from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.outputs import outputs as outputs_at
-from ..engine.tape import Entry, new_entry
+from ..engine.tape import Entry, entry_of, leading_to, new_entry, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
@@ -149,7 +150,7 @@ class _FunctionPlan:
         gradients = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         self._check(gradients, grads)
         gradients = [
-            g if g is None or isinstance(g, Tensor) else as_array(g) if parent is not None else None
+            None if g is None or parent is None else g if isinstance(g, Tensor) else as_contribution(g, parent, entry)
             for g, parent in zip(gradients, entry.parents)
         ]
         if reader is None or not reader.doubtful:
@@ -192,13 +193,23 @@ class _FunctionPlan:
                 raise ArgumentError(
                     f"{name}.backward returned a gradient for '{argument}', which was not a Tensor: return None for it"
                 )
-            cut_off = not (isinstance(gradient, Tensor) and gradient.requires_grad)  # the gradient is linear in grads
-            if gradient is not None and cut_off and all(t.requires_grad for t in grads) and np.any(_value(gradient)):
+            if gradient is None or not all(t.requires_grad for t in grads) or _leads_from(grads, gradient):
+                continue
+            if np.any(_value(gradient)):  # it is linear in grads
                 raise GraphError(
                     f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so a second "
                     "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
                     "on Tensors"
                 )
+
+
+def _leads_from(grads: list[Tensor], gradient: Any) -> bool:
+    """Return whether a gradient was computed on the tape from one of ``grads``, and not only from kept values."""
+    node = gradient._node if isinstance(gradient, Tensor) else None
+    if node is None:
+        return False
+    starts = {entry_of(g._node) for g in grads}
+    return entry_of(node) in leading_to(starts, wengert_list([node], min(start.seq for start in starts)))[1]
 
 
 def _planned(

@@ -352,3 +352,15 @@ def test_inside_a_trace_and_detect_anomaly() -> None:
         y = wrong(lambda ctx, g: (g / 0.0, None)).apply(leaf(), 3).sum()
         with pytest.raises(mg.AnomalyError, match="derivative of 'Wrong' with respect to x made inf"):
             y.backward()
+
+
+def test_a_number_or_a_list_is_a_gradient() -> None:
+    """A number stands for an array of it, as for a rule; it must not hide that the gradient has lost ``g``."""
+    x = leaf()
+    (wrong(lambda ctx, g: (0.0, None)).apply(x, 3) + x).sum().backward(create_graph=True)
+    assert grad_of(x).tolist() == [1, 1, 1]
+    x = leaf()
+    wrong(lambda ctx, g: ([1.0, 2.0, 3.0], None)).apply(x, 3).sum().backward()
+    assert grad_of(x).tolist() == [1, 2, 3]
+    with pytest.raises(mg.GraphError, match="cut off from the tape"):
+        (wrong(lambda ctx, g: (2.0, None)).apply(x, 3) ** 2).sum().backward(create_graph=True)

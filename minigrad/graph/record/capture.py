@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...device import is_device_array
+from ...engine.fitting import fit
 from ...engine.messages import short
-from ...engine.tape import Entry, Output, entry_of, fit, wengert_list
+from ...engine.tape import Entry, Output, entry_of, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
 from .model import Edge, Graph, ModuleBox, Node

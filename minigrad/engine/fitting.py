@@ -1,0 +1,90 @@
+"""Fit the result of a derivative rule to its input, and explain the errors that rules raise.
+
+One conversion holds for the rules of ``vjp`` and ``vjp_each`` and for the backward of a kernel and of a ``Function``: a Python
+number stands for an array of this value, a list or another object becomes an array as an operand does, and anything else is an
+error that names the operation and the argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..device import is_device_array, out_of_memory
+from ..errors import DTypeError, GraphError, LinAlgError, MinigradError, OutOfRangeError, ShapeError
+from .arrays import SCALARS, as_array
+from .messages import own_error
+from .sums import unbroadcast
+from .types import Array, Node
+
+_FROM_NUMPY = (ValueError, TypeError, IndexError, np.linalg.LinAlgError)
+_PLAIN = (ShapeError, DTypeError, OutOfRangeError, LinAlgError)  # what an operation inside a rule raises in their place
+
+
+def fit(contribution: Any, node: Node, entry: Any) -> Array:
+    """Return a contribution with the shape and dtype of ``node``.
+
+    A rule may return a gradient for the *broadcast* input, a gradient of a promoted dtype, or a complex gradient for a real
+    input. Only this function un-broadcasts, casts and takes real parts.
+    """
+    contribution = as_contribution(contribution, node, entry)
+    if contribution.shape != node.shape:
+        contribution = unbroadcast(contribution, node.shape)
+        if contribution.shape != node.shape:
+            raise GraphError(
+                f"the derivative rule of '{entry.primitive.name}' gave a gradient of shape {contribution.shape} for an input "
+                f"of shape {node.shape}{_argument(node, entry)}"
+            )
+    if contribution.dtype != node.dtype:
+        if contribution.dtype.kind == "c" and node.dtype.kind != "c":
+            contribution = contribution.real
+        contribution = contribution.astype(node.dtype)
+    return contribution
+
+
+def as_contribution(value: Any, node: Node, entry: Any) -> Any:
+    """Return the result of a rule as an array or a Tensor.
+
+    Raises:
+        DTypeError: ``value`` is no number and does not become an array of numbers.
+    """
+    if hasattr(value, "shape") and hasattr(value, "astype") and getattr(value.dtype, "kind", "O") in "biufc":
+        return value
+    if type(value) in SCALARS:
+        like = next((kept for kept in entry.kept or () if is_device_array(kept)), None)
+        return np.full(node.shape, value) if like is None else np.full(node.shape, value, like=like)
+    try:
+        return as_array(value)
+    except MinigradError as error:
+        told = type(error)(
+            f"the derivative rule of '{entry.primitive.name}' gave a {type(value).__name__}{_argument(node, entry)}: return "
+            f"an array of shape {node.shape}, or a number, which stands for an array of it ({error})"
+        )
+        told.names_operation = True
+        raise told from error.__cause__
+
+
+def _argument(node: Node, entry: Any) -> str:
+    """Name the arguments at ``node``; the same array may be several of them."""
+    names = entry.primitive.arguments or [f"args{i}" for i in range(len(entry.parents))]
+    found = [f"'{name}'" for name, parent in zip(names, entry.parents) if parent is node]
+    return f" (the argument {' or '.join(found)})" if found else ""
+
+
+def explained_in_rule(error: Exception, entry: Any, arrays: Sequence[Any]) -> Exception | None:
+    """Return the error of a rule with the name of the operation, and its line if it was traced; None to leave it as it is.
+
+    An error of a class of its own was raised on purpose, by the rule or by minigrad, and is left as it is.
+    """
+    what = f"the derivative of '{entry.primitive.name}'"
+    if isinstance(error, MemoryError) and not isinstance(error, MinigradError):
+        return out_of_memory(error, f"the backward of {entry.primitive.name}", [*arrays, *(entry.kept or ())])
+    source = next((note.source for note in entry.notes if getattr(note, "source", None) is not None), None)
+    line = "" if source is None else f'\nCalled by\n  File "{source.file}", line {source.line}\n    {source.text}'
+    if type(error) in _FROM_NUMPY:
+        return own_error(error, f"{what}: {str(error).rstrip('. ')}{line}")
+    if type(error) in _PLAIN and not error.names_operation:  # type: ignore[attr-defined]
+        return type(error)(f"{what}: {error}{line}")
+    return None
