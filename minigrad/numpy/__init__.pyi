@@ -222,6 +222,9 @@ def copy(a: Operand, /, order: Any = "K") -> Tensor:
 def copysign(x: Operand, y: Operand, /) -> Tensor:
     """NumPy's copysign: with a derivative in x, y."""
 
+def corrcoef(x: Operand, y: Any = None, rowvar: Any = True, *, dtype: DTypeLike | None = None) -> Tensor:
+    """NumPy's corrcoef: a composition of differentiable functions."""
+
 def correlate(a: Operand, v: Operand, mode: Any = "valid") -> Tensor:
     """NumPy's correlate: a composition of differentiable functions."""
 
@@ -230,6 +233,9 @@ def cos(x: Operand, /) -> Tensor:
 
 def cosh(x: Operand, /) -> Tensor:
     """NumPy's cosh: with a derivative in x."""
+
+def cov(m: Operand, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Any = None, aweights: Any = None, *, dtype: DTypeLike | None = None) -> Tensor:
+    """NumPy's cov: a composition of differentiable functions."""
 
 def cross(a: Operand, b: Operand, /, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Axis = None) -> Tensor:
     """NumPy's cross: with a derivative in a, b."""
@@ -509,6 +515,12 @@ def permute_dims(a: Operand, /, axes: Any = None) -> Tensor:
 
 def piecewise(x: Operand, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
     """NumPy's piecewise: a composition of differentiable functions."""
+
+def polyfit(x: Operand, y: Operand, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Tensor:
+    """NumPy's polyfit: a composition of differentiable functions."""
+
+def polyval(p: Operand, x: Operand) -> Tensor:
+    """NumPy's polyval: a composition of differentiable functions."""
 
 def positive(x: Operand, /) -> Tensor:
     """NumPy's positive: with a derivative in x."""

@@ -42,6 +42,9 @@ def eigvalsh(a: Operand, /, UPLO: Any = "L") -> Tensor:
 def inv(a: Operand, /) -> Tensor:
     """NumPy's inv: with a derivative in a."""
 
+def lstsq(a: Operand, b: Operand, /, rcond: Any = None) -> Tensor:
+    """NumPy's lstsq: with a derivative in a, b."""
+
 def matmul(*args: Any, **keywords: Any) -> Tensor:
     """NumPy's matmul: with a derivative in x, y."""
 

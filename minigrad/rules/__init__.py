@@ -13,6 +13,7 @@ from . import (  # noqa: F401
     einsum,
     elementwise,
     fft,
+    fits,
     indexing,
     linalg,
     methods,

@@ -263,8 +263,7 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.reshape(np.linalg.solve(np.reshape(a, (-1, int(np.prod(x_shape)))), np.reshape(b, -1)), x_shape)
 
 
-# The derivative of eigvals needs the vectors of eig, and NumPy's eigvals may order the values differently. lstsq has no
-# rule; np.linalg.pinv(a) @ b computes the same and has one.
+# The derivative of eigvals needs the vectors of eig, and NumPy's eigvals may order the values differently.
 composite(np.linalg.eigvals, lambda a: np.linalg.eig(a)[0])
 composite(np.linalg.svdvals, lambda x, /: np.linalg.svd(x, compute_uv=False))
 composite(np.linalg.tensorinv, _tensorinv)

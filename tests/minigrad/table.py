@@ -7,6 +7,7 @@ import pytest
 
 from tests.minigrad import (  # noqa: F401 - they fill the table
     cases_elementwise,
+    cases_fits,
     cases_indexing,
     cases_linalg,
     cases_reductions,

@@ -245,7 +245,8 @@ def test_a_loss_that_depends_on_the_added_vectors_is_refused() -> None:
 # --- what is refused ---
 
 REFUSED: list[tuple[str, Callable[[Tensor], Any], type[Exception], str]] = [
-    ("lstsq", lambda a: LA.lstsq(a, np.ones(2)), UnsupportedError, "no derivative rule"),
+    ("lstsq of a stack", lambda a: LA.lstsq(a[None], np.ones(2)), mg.errors.LinAlgError, "lstsq.*two-dimensional"),
+    ("lstsq rcond", lambda a: LA.lstsq(a, np.ones(2), rcond=a[0, 0]), UnsupportedError, "rcond"),
     ("qr complete", lambda a: LA.qr(a, mode="complete"), UnsupportedError, "complete"),
     ("svd hermitian", lambda a: LA.svd(a, hermitian=True), UnsupportedError, "hermitian"),
     ("pinv hermitian", lambda a: LA.pinv(a, hermitian=True), UnsupportedError, "hermitian"),
