@@ -4,6 +4,7 @@ Each is a :class:`MinigradError` and also the built-in error that NumPy or Pytho
 that ``except ValueError`` and ``except MinigradError`` both work.
 """
 
+import dis
 import importlib.util
 import sys
 from types import ModuleType
@@ -222,6 +223,20 @@ def said_by_minigrad(error: BaseException) -> MinigradError | None:
     while cause is not None and not isinstance(cause, MinigradError):
         cause = cause.__cause__
     return cause
+
+
+def covered(error: BaseException) -> MinigradError | None:
+    """Return minigrad's error that NumPy, or other C code, has replaced by its own; None if a ``raise`` made ``error``.
+
+    ``out[i] = t`` ends in NumPy's "setting an array element with a sequence", which hides the remedy.
+    """
+    said, trace = said_by_minigrad(error), error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if said is None or said is error or trace is None:
+        return None
+    instruction = dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]]
+    return None if instruction.startswith(("RAISE", "RERAISE")) else said
 
 
 def in_the_way(name: str) -> str | None:

@@ -63,6 +63,7 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         array = value.astype(dtype or value.dtype, copy=bool(copy))
     else:
         _refuse_masked(value)
+        value = _without_gaps(value) if hasattr(value, "isna") else value
         if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
             value = np.from_dlpack(value)
         try:
@@ -100,6 +101,34 @@ def _refuse_masked(value: Any) -> None:
             "a masked array would lose its mask: pass a.filled(0.0), for example, and leave out the masked elements with "
             "np.where(a.mask, 0.0, result) or sum(where=~a.mask)"
         )
+
+
+def _without_gaps(value: Any) -> Any:
+    """Return a nullable column or table of pandas, which may hold numbers, as it is or as an array.
+
+    Raises:
+        DTypeError: a nullable column has gaps (``pandas.NA``), which no number stands for.
+    """
+    table = hasattr(value, "columns")
+    columns = [value.iloc[:, i] for i in range(len(value.columns))] if table else [value]
+    dtypes = [getattr(column, "dtype", None) for column in columns]
+    if all(isinstance(dtype, np.dtype) for dtype in dtypes):
+        return value
+    for column, dtype in zip(columns, dtypes):
+        if (
+            not isinstance(dtype, np.dtype)
+            and getattr(dtype, "kind", "O") in NUMBERS
+            and (gaps := int(column.isna().sum()))
+        ):
+            name = getattr(column, "name", None)
+            which = f"the column '{name}'" if name is not None else f"a {type(column).__name__} of dtype {dtype}"
+            raise DTypeError(
+                f"{which} has {gaps} gap(s) (pandas.NA), which no number stands for: fill them (fillna), leave these rows out "
+                "(dropna), or mark them as NaN (to_numpy(float, na_value=numpy.nan))"
+            )
+    arrays = [np.asarray(column) for column in columns]
+    numbers = table and columns and all(array.dtype.kind in NUMBERS for array in arrays)
+    return np.stack(arrays, axis=-1) if numbers else value
 
 
 def _remedy(value: Any, dtype: np.dtype[Any]) -> str:

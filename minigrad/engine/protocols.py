@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from .._source import of_library
 from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
@@ -22,6 +24,28 @@ from .tape import Output
 _PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
 
 
+_BY_A_TRANSFORM = "If a transform such as mg.grad returned t, call it under 'with mg.no_grad():', and it returns arrays"
+
+
+def asked_for(tensor: Any, frame: FrameType) -> str:
+    """Return the message for code, running in ``frame``, that asks for the array of a Tensor that requires a gradient."""
+    module = frame.f_globals.get("__name__", "")
+    installed = "-packages" in frame.f_code.co_filename and not of_library(module)
+    library = ".".join(module.split(".")[:2]) if installed else ""
+    text = (
+        f"{library or 'NumPy'} asked for the plain array of {tensor._describe()}, which requires a gradient: that would cut it "
+        "off from the tape. Use t.numpy() for the values"
+    )
+    if library:
+        text += (
+            f"; what {library} computes is not recorded. For a gradient write it with NumPy's functions on arrays (a sparse "
+            "matrix S becomes one by S.toarray(), a table by df.to_numpy()), or declare it with minigrad.primitive"
+        )
+    else:
+        text += ", np.stack([...]) or np.concatenate([...]) to build an array from tensors, and t.item() for one number"
+    return f"{text}. {_BY_A_TRANSFORM}"
+
+
 class Protocols:
     """NumPy's two protocols, which look functions up in the registry, and Python's special methods.
 
@@ -31,6 +55,11 @@ class Protocols:
     __slots__ = ()
 
     __array_priority__ = 1000.0
+
+    @property
+    def __pandas_priority__(self: Any) -> int:
+        """Make ``df * t`` of a pandas object call ``t.__rmul__(df)``, as ``t * df`` does, if pandas cannot compute with t."""
+        return 5000 if self._node is not None or not self.shape else 0
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not kwargs and method == "__call__" and ufunc in operators:  # np.multiply(t, u) does the same as t * u
@@ -50,11 +79,7 @@ class Protocols:
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         if self._node is not None:
-            raise UnsupportedError(
-                f"NumPy asked for the plain array of {self._describe()}, which requires a gradient: that would cut it off "
-                "from the tape. Use t.numpy() for the values, np.stack([...]) or np.concatenate([...]) to build "
-                "an array from tensors, and t.item() for one number"
-            )
+            raise UnsupportedError(asked_for(self, sys._getframe(1)))
         if is_device_array(self._array):
             raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
         for callback in observers.handed_out:
@@ -96,7 +121,8 @@ class Protocols:
             raise UnsupportedError(
                 f"write t.item() for the number: {kind}(t) would cut {self._describe()} off from the tape, and t requires a "
                 "gradient. To put t into an array, use np.stack([...]), which builds an array on the tape, or "
-                "a.at[i].set(t), which replaces an item of a Tensor a"
+                "a.at[i].set(t), which replaces an item of a Tensor a. "
+                f"{_BY_A_TRANSFORM}"
             )
         return self.item()
 

@@ -38,7 +38,7 @@ def _columns(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> tuple[Any, Any
         gx, x, b = gx[:, None], x[:, None], b[:, None]
     eps = np.finfo(x.dtype).eps
     cut = max(a.shape) * eps if rcond is None else eps if rcond == -1 else rcond
-    return gx, x, b - a @ x, np.linalg.pinv(a, rtol=cut)
+    return gx, x, b - a @ x, np.linalg.pinv(a, cut)
 
 
 def _lstsq_rule_a(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> Array:
@@ -185,7 +185,7 @@ def _cov(
         rows = np.concatenate([rows, _variables(y, np.dtype(dtype), "y", rowvar)], axis=0)
     ddof, count, w = (0 if bias else 1) if ddof is None else int(ddof), rows.shape[1], None
     if fweights is not None:
-        w = _repeats(fweights, count)
+        w = np.asarray(_repeats(fweights, count), like=values_of(rows))
     if aweights is not None:
         aweights = _weights(aweights, "aweights", count)
         w = aweights if w is None else w * aweights

@@ -84,10 +84,13 @@ def _tensors(value: Any, name: str) -> tuple[Tensor, ...]:
         if not isinstance(t, Tensor):
             raise ArgumentError(f"autograd_grad needs a Tensor for {which}, got {type(t).__name__}")
         if t._node is None:
-            raise GraphError(
-                f"{which}, {t._describe()}, does not require a gradient: make it with requires_grad=True, or compute it from "
-                "such a tensor outside no_grad()"
-            )
+            why = "make it with requires_grad=True, or compute it from such a tensor outside no_grad()"
+            if name == "outputs":
+                why += (
+                    ", and a gradient in it with create_graph=True. The gradient of a linear function is a constant even then, "
+                    "whose derivative is 0: leave such an output out (if t.requires_grad)"
+                )
+            raise GraphError(f"{which}, {t._describe()}, does not require a gradient: {why}")
     return tensors
 
 

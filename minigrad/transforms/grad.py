@@ -19,7 +19,7 @@ from ..engine.modes import ensure_recording, recording
 from ..engine.tape import Leaf, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array
-from ..errors import ArgumentError, DTypeError, GraphError, ShapeError, UnsupportedError
+from ..errors import ArgumentError, DTypeError, GraphError, ShapeError, UnsupportedError, covered
 from ..guards.inplace import fingerprint, handed_out
 
 Argnum = int | tuple[int, ...]
@@ -40,7 +40,12 @@ class Recorded:
             self.inputs = map_leaves(_fresh, tuple(primals))
             arrays = [t._array for t in leaves(self.inputs)]
             before = [fingerprint(array) for array in arrays]
-            output = f(*map_leaves(_itself, self.inputs))  # f may change the containers that it gets
+            try:
+                output = f(*map_leaves(_itself, self.inputs))  # f may change the containers that it gets
+            except (ValueError, TypeError) as error:
+                if (said := covered(error)) is None:
+                    raise
+                raise said from None
             self.output = map_leaves(_itself, output)  # and those that it returned
             if [fingerprint(array) for array in arrays] != before:
                 raise GraphError(
