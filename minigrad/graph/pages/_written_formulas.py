@@ -107,6 +107,10 @@ TEXTS: dict[str, str] = {
     "matrix_power.a": "(a^T)^k @ g @ (a^T)^(n - 1 - k), summed over k",
     "norm.x": "g * x / y, for the 2-norm; other norms have their own derivatives",
     "slogdet.a": "g * inv(a)^T, with the gradient g of the logarithm",
+    "lstsq.a": (
+        "(b - a @ x) @ g^T @ pinv(a) @ pinv(a)^T - pinv(a)^T @ g @ x^T, with the solution x of full rank and its gradient g"
+    ),
+    "lstsq.b": "pinv(a)^T @ g, with the gradient g of the solution",
     "pinv.a": "g, put into Golub and Pereyra's formula for pseudo-inverses",
     "cholesky.a": "L^-T @ F(L^T @ g) @ L^-1, where F keeps the lower triangle and half of the diagonal",
     "qr.a": "g, the gradients of Q and R, combined by solving with R",
