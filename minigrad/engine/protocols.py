@@ -42,7 +42,10 @@ def asked_for(tensor: Any, frame: FrameType) -> str:
             "matrix S becomes one by S.toarray(), a table by df.to_numpy()), or declare it with minigrad.primitive"
         )
     else:
-        text += ", np.stack([...]) or np.concatenate([...]) to build an array from tensors, np.broadcast_to(t, shape) to fill one, and t.item() for one number"
+        text += (
+            ", np.stack([...]) or np.concatenate([...]) to build an array from tensors, np.broadcast_to(t, shape) to fill one, "
+            "and t.item() for one number"
+        )
     return f"{text}. {_BY_A_TRANSFORM}"
 
 
