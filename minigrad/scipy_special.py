@@ -79,7 +79,10 @@ def _log_ndtr_third(x: Array) -> Array:
 
 erf = _declare("erf", x=lambda g, x: g * (2 / _ROOT_PI) * np.exp(-x * x))
 erfc = _declare("erfc", x=lambda g, x: g * (-2 / _ROOT_PI) * np.exp(-x * x))
-erfcx = _declare("erfcx", x=lambda g, x, ans: -2 * g * ans * _erfc_ratio(x, n=1))
+erfcx = _declare(
+    "erfcx",
+    x=lambda g, x, ans: g * (2 * x * ans - 2 / _ROOT_PI) if np.iscomplexobj(x) else -2 * g * ans * _erfc_ratio(x, n=1),
+)
 erfinv = _declare("erfinv", y=lambda g, ans: g * (_ROOT_PI / 2) * np.exp(ans * ans))
 erfcinv = _declare("erfcinv", y=lambda g, ans: g * (-_ROOT_PI / 2) * np.exp(ans * ans))
 ndtr = _declare("ndtr", x=lambda g, x: g * (1 / _ROOT_2PI) * np.exp(-0.5 * x * x))
@@ -87,7 +90,7 @@ ndtri = _declare("ndtri", y=lambda g, ans: g * _ROOT_2PI * np.exp(0.5 * ans * an
 # The density over the cumulative distribution function is sqrt(2 / pi) / erfcx, which neither overflows nor cancels.
 _hazard: Primitive = primitive(
     lambda x, /: math.sqrt(2 / math.pi) / _special.erfcx(-_ROOT_HALF * x), name="special.hazard"
-).vjp(x=lambda g, x: -g * _hazard_slope(x))
+).vjp(x=lambda g, ans, x: -g * (ans * (ans + x) if np.iscomplexobj(x) else _hazard_slope(x)))
 _hazard_slope: Primitive = primitive(
     lambda x, /: math.sqrt(2) * _hazard.function(x) * _erfc_ratio.function(-_ROOT_HALF * x, n=1),
     name="special.hazard_slope",

@@ -144,7 +144,7 @@ def test_no_file_is_long(name: str) -> None:
 
 def test_rules_are_mathematics_only() -> None:
     rules = [path for name, path in FILES.items() if name.startswith("minigrad.rules.")]
-    assert sum(map(lines, rules)) <= 3500
+    assert sum(map(lines, rules)) <= 4500
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path

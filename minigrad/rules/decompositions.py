@@ -5,8 +5,9 @@ Where a derivative does not exist, the rules do not invent one:
 * Eigenvectors and singular vectors are determined up to a sign, and those of complex matrices up to a phase. A loss must not
   depend on this choice. If it does, real vectors give the derivative for the computed sign, and complex ones raise
   UnsupportedError.
-* The vectors of equal eigenvalues or equal singular values have no derivative: the gradient is NaN or infinite.
-  Eigenvalues and singular values without the vectors always have a first derivative.
+* The vectors of equal eigenvalues or equal singular values have no derivative: the gradient is NaN or infinite if the loss
+  reads them, that is, if their cotangent is not 0. The other vectors have a first derivative, and those of eigh have all.
+  Eigenvalues and singular values without the vectors always have a first derivative, and beside equal ones no second one.
 * ``cholesky``, ``eigh`` and ``eigvalsh`` read one triangle of their matrix, so the gradient lies in that triangle.
 
 The formulas are from M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
@@ -24,6 +25,7 @@ from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import UnsupportedError
 from .linalg import identity
+from .neural import largest
 
 
 def _t(x: Array) -> Array:
@@ -164,51 +166,109 @@ def _check_phase(name: str, turning: Array, inner: Array) -> None:
             )
 
 
-def _gaps(w: Array, eye: Array) -> Array:
-    """Return ``w_j - w_i``, and 1 on the diagonal. Equal values give 0, and the quotient is infinite or NaN."""
-    return _row(w) - _column(w) + eye
+def _gaps(w: Array, diagonal: Array) -> Array:
+    """Return ``w_j - w_i``, and ``diagonal`` on the diagonal."""
+    return _row(w) - _column(w) + diagonal
 
 
-def _eigh_rule(g: dict[int, Array], ans: Any, UPLO: Any) -> Array:
+def _read(*cotangents: Array) -> Any:
+    """Return which vectors, the columns of matrices, the loss reads: those with a cotangent that is not 0.
+
+    If no Tensor has one, forward mode asks for the rule at 0, and all count.
+    """
+    read: Any = sum(np.any(values_of(g) != 0, axis=-2) for g in cotangents) > 0
+    return read | ~np.any(read) if any(hasattr(g, "backward") for g in cotangents) else read
+
+
+def _over_gaps(x: Array, gaps: Array, read: Any) -> Array:
+    """Return ``x / gaps``, and 0 where x is 0 because the loss reads no vector of this pair. Equal values else give NaN.
+
+    The derivative of a term that was left out is NaN, as ``where`` differentiates the quotient, too.
+    """
+    return np.where((values_of(gaps) == 0) & ~read, 0, x / gaps)
+
+
+def _nan_of_higher_order(w: Array, gaps: Array) -> Any:
+    """Return 0, whose derivative is NaN where a gap is 0 to rounding: vectors of equal values give sums without derivatives."""
+    if not hasattr(gaps, "backward"):
+        return 0
+    values = values_of(gaps)
+    size = _column(largest(np.abs(values_of(w))))
+    equal = np.abs(values) <= 4 * np.finfo(values.dtype).eps * size
+    return np.sqrt(~equal + 0 * gaps) - ~equal  # the derivative of the root at 0 is infinite
+
+
+def _eigh_rule(g: dict[int, Array], ans: Any, a: Array, UPLO: Any) -> Array:
     """Return ``V (diag(w') + (V^H V') / (w_j - w_i)) V^H`` for the cotangents w' and V'."""
     w, v = ans
     eye = identity(w.shape[-1], v)
-    inner = eye * _row(g.get(0, 0 * w))
+    gaps, whole = _gaps(w, eye), 0
+    inner = eye * _row(g[0]) + _nan_of_higher_order(w, gaps) if 0 in g else 0 * eye
     if 1 in g:
-        rotated = _t(v) @ g[1]
+        rotated, read = _t(v) @ g[1], _read(g[1])
         _check_phase("eigh", np.sum(rotated * eye, axis=-1), rotated)
-        inner = inner + rotated / _gaps(w, eye) * (1 - eye)
-    return _into_triangle(np.conjugate(v) @ inner @ _t(v), UPLO == "L")
+        if hasattr(v, "backward") and _only_apart(values_of(w), read):
+            columns = np.flatnonzero(read.reshape(-1, w.shape[-1]).any(axis=0)).tolist()
+            whole = _by_columns(g[1], w, v, a, UPLO, columns)
+        else:
+            inner = inner + _over_gaps(rotated, gaps, _row(read)) * (1 - eye) + _nan_of_higher_order(w, gaps)
+    if 0 in g or not hasattr(whole, "backward"):  # else a sum over all vectors would be differentiated, too
+        whole = whole + np.conjugate(v) @ inner @ _t(v)
+    return _into_triangle(whole, UPLO == "L")
+
+
+def _only_apart(w: Array, read: Any) -> bool:
+    """Return whether some eigenvalues are nearly equal, but those of the vectors that are read are not."""
+    if not w.size:
+        return False
+    size = largest(np.abs(w))
+    gaps = np.abs(_gaps(w, identity(w.shape[-1], w) * _column(size)))
+    close = np.min(gaps, axis=-2) <= 1e-3 * size
+    return bool(close.any() and not (close & read).any())
+
+
+def _by_columns(g: Array, w: Array, v: Array, a: Array, UPLO: Any, columns: list[int]) -> Array:
+    """Return the sum of ``(w_k - A)^+ V'_k v_k^H`` over some columns k, for which A and w_k, v_k alone are differentiated."""
+    eye = identity(w.shape[-1], v)
+    half = np.tril(a, -1) if UPLO == "L" else _h(np.triu(a, 1))
+    hermitian, size = half + _h(half) + np.real(a) * eye, _column(largest(np.abs(values_of(w))))
+    total: Any = 0
+    for k in columns:
+        value, vector = w[..., k : k + 1, None], v[..., k : k + 1]
+        across = np.conjugate(vector) @ _t(vector)
+        some = g[..., k : k + 1] - across @ g[..., k : k + 1]
+        total = total + np.linalg.solve(value * eye - np.conjugate(hermitian) + size * across, some) @ _t(vector)
+    return total
 
 
 def _eigvalsh_rule(g: Array, a: Array, UPLO: Any) -> Array:
-    _, v = np.linalg.eigh(a, UPLO)
-    return _into_triangle(np.conjugate(v) * _row(g) @ _t(v), UPLO == "L")
+    w, v = np.linalg.eigh(a, UPLO)
+    inner = _nan_of_higher_order(w, _gaps(w, eye := identity(w.shape[-1], v)))
+    return _into_triangle(np.conjugate(v) @ (eye * _row(g) + inner) @ _t(v), UPLO == "L")
 
 
 def _eig_rule(g: dict[int, Array], ans: Any) -> Array:
     """Apply the rule of eigh with V^-1 instead of V^H; the columns of V keep length 1."""
     w, v = ans
     eye = identity(w.shape[-1], v)
-    inner = eye * _row(np.conjugate(g[0]) if 0 in g else 0 * w)
+    gaps = np.conjugate(_gaps(w, eye))
+    inner = eye * _row(np.conjugate(g[0]) if 0 in g else 0 * w) + _nan_of_higher_order(w, gaps)
     if 1 in g:
         rotated = _h(v) @ np.conjugate(g[1])
-        along = np.sum(rotated * eye, axis=-1)
+        along = np.diagonal(rotated, axis1=-2, axis2=-1)
         _check_phase("eig", along, rotated)
         lengthening = _h(v) @ v * _row(0.5 * (along + np.conjugate(along)))
-        inner = inner + (rotated - lengthening) / np.conjugate(_gaps(w, eye)) * (1 - eye)
+        inner = inner + _over_gaps(rotated - lengthening, gaps, _row(_read(g[1]))) * (1 - eye)
     return np.conjugate(np.linalg.solve(_h(v), inner @ _h(v)))
 
 
 def _svd_rule(g: Any, ans: Any, a: Array, full_matrices: bool, compute_uv: bool) -> Array:
     """Differentiate ``a = U diag(s) V^H``; X is ``skew(U^H U')`` and Y is ``skew(V^H V')`` for the cotangents U' and V'."""
-    if not compute_uv:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        return np.conjugate(u) * _row(g) @ np.conjugate(vh)
-    u, s, vh = ans
+    u, s, vh = ans if compute_uv else np.linalg.svd(a, full_matrices=False)
+    g = g if compute_uv else {1: g}
     k = s.shape[-1]
     eye = identity(k, u)
-    inner = eye * _row(g.get(1, 0 * s))
+    inner = eye * _row(g.get(1, 0 * s)) + _nan_of_higher_order(s, _gaps(s, eye * _row(s)))
     if 0 not in g and 2 not in g:
         return np.conjugate(u[..., :k] @ inner @ vh[..., :k, :])
     gu, gv = np.conjugate(g.get(0, 0 * u)), _t(g.get(2, 0 * vh))
@@ -218,13 +278,15 @@ def _svd_rule(g: Any, ans: Any, a: Array, full_matrices: bool, compute_uv: bool)
     x, y = _h(u) @ gu, _h(v) @ gv
     x, y = x - _h(x), y - _h(y)
     _check_phase("svd", np.sum((x + y) * eye, axis=-1), x + y)
+    read = _row(_read(gu, gv))
+    either = read | _t(read)
     sums = _row(s) + _column(s) + (0 if np.iscomplexobj(u) else eye)  # the diagonal of x - y is 0 for real matrices
-    inner = inner + 0.5 * ((x + y) / _gaps(s, eye) * (1 - eye) + (x - y) / sums)
+    inner = inner + 0.5 * (_over_gaps(x + y, _gaps(s, eye), either) * (1 - eye) + _over_gaps(x - y, sums, either))
     ga = u @ inner @ _h(v)
     if u.shape[-2] > k:
-        ga = ga + ((gu - u @ (_h(u) @ gu)) / _row(s)) @ _h(v)
+        ga = ga + _over_gaps(gu - u @ (_h(u) @ gu), _row(s), read) @ _h(v)
     if v.shape[-2] > k:
-        ga = ga + (u / _row(s)) @ _h(gv - v @ (_h(v) @ gv))
+        ga = ga + u @ _h(_over_gaps(gv - v @ (_h(v) @ gv), _row(s), read))
     return np.conjugate(ga)
 
 

@@ -223,6 +223,86 @@ def test_equal_eigenvalues_alone_have_a_gradient() -> None:
     np.testing.assert_allclose(gradient(lambda a: LA.svd(a)[1].sum(), np.eye(3)), np.eye(3), atol=1e-15)
 
 
+TURN = LA.qr(_RANDOM.standard_normal((4, 4)))[0]
+WEIGHTS = _RANDOM.standard_normal((4, 4))
+BESIDE_EQUAL = {
+    "diagonal": np.diag([4.0, 1.0, 1.0]), "two pairs": np.diag([4.0, 1.0, 1.0, 1.0]), "0 twice": np.diag([4.0, 0.0, 0.0]),
+    "turned": TURN * np.array([4.0, 1.0, 1.0, -2.0]) @ TURN.T, "complex": np.diag([4.0 + 0j, 1.0, 1.0]),
+}  # fmt: skip
+
+
+def of_last_vector(a: Any) -> Any:
+    """Of the vector of the largest eigenvalue alone, which is simple; without its sign and phase."""
+    v = LA.eigh(a)[1][..., -1:]
+    return np.sum(np.real(WEIGHTS[: a.shape[-1], : a.shape[-1]] * (v @ np.conjugate(v).mT)))
+
+
+@pytest.mark.parametrize("a", BESIDE_EQUAL.values(), ids=BESIDE_EQUAL)
+def test_a_simple_eigenvector_beside_equal_eigenvalues_has_its_derivatives(a: np.ndarray) -> None:
+    """The oracle is perturbation theory with the pseudo-inverse of w - A, and finite differences for the second order."""
+    n = len(a)
+    w, v = LA.eigh(a)
+    vector, reduced = v[:, -1], LA.pinv(w[-1] * np.eye(n) - a)
+    for i, j in [(0, 0), (1, 0), (2, 1), (n - 1, 0)]:
+        move = np.zeros_like(a)
+        move[i, j] = move[j, i] = 1.0
+        change = reduced @ move @ vector
+        outer = np.outer(change, vector.conj())
+        want = np.sum(np.real(WEIGHTS[:n, :n] * (outer + outer.conj().T)))
+        found = gradient(of_last_vector, a)
+        np.testing.assert_allclose(np.real(found[i, j] + (i != j) * found[j, i]), want, atol=1e-13)
+        np.testing.assert_allclose(mg.jvp(of_last_vector, [a], [move])[1], want, atol=1e-13)
+
+        def slope(x: Any, move: np.ndarray = move) -> Any:
+            return np.sum(np.real(mg.grad(of_last_vector)(x) * move))
+
+        step = 1e-5 * (1 + np.tril(WEIGHTS[:n, :n]))
+        numeric = (slope(a + step) - slope(a - step)) / 2
+        np.testing.assert_allclose(np.sum(np.real(mg.grad(slope)(a) * step)), numeric, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4)])
+@pytest.mark.parametrize("values", [[3.0, 1.0, 1.0], [3.0, 1.0, 0.0], [3.0, 0.0, 0.0]])
+def test_singular_vectors_beside_equal_or_zero_singular_values(shape: tuple[int, int], values: list[float]) -> None:
+    a = np.zeros(shape)
+    a[range(3), range(3)] = values
+
+    def f(x: Any) -> Any:
+        u, _, vh = LA.svd(x, full_matrices=False)
+        return np.sum(WEIGHTS[: shape[0], : shape[1]] * (u[:, :1] @ vh[:1]))
+
+    mg.check_grads(f, [a], order=1)
+
+
+def test_a_simple_vector_of_eig_beside_equal_eigenvalues() -> None:
+    a = np.array([[3.0, 0.5, 0.3], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+
+    def f(x: Any) -> Any:
+        return LA.eig(x)[1][1:, 0] / LA.eig(x)[1][0, 0]
+
+    mg.check_grads(f, [a], order=1)
+    np.testing.assert_allclose(mg.jvp(f, [a], [np.ones((3, 3))])[1], [0.5, 0.5])
+
+
+def test_a_matrix_of_a_stack_that_the_loss_does_not_read() -> None:
+    for f in (lambda x: LA.eigh(x)[1][0, :, -1], lambda x: LA.svd(x)[0][0, :, 0], lambda x: LA.eig(x)[1][0, :, 0]):
+        found = gradient(
+            lambda x, f=f: np.sum(f(x) ** 2 * np.arange(3)), np.stack([np.diag([4.0, 2.0, 1.0]), np.eye(3)])
+        )
+        np.testing.assert_array_equal(found[1], 0)
+        assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [LA.eigvalsh, lambda a: LA.eigh(a)[0], LA.svdvals, lambda a: LA.svd(a)[1], lambda a: np.real(LA.eigvals(a))],
+)
+@pytest.mark.parametrize("a", [np.zeros((2, 2)), np.eye(2), np.diag([2.0, 2.0 + 4e-16])], ids=["0", "1", "to rounding"])
+def test_second_derivatives_at_equal_values_are_nan_rather_than_wrong(f: Callable[..., Any], a: np.ndarray) -> None:
+    """The sum of squares is a polynomial, but the vectors that the rule reads have no derivative."""
+    assert np.isnan(mg.hessian(lambda x: np.sum(f(x) ** 2))(a)).any()
+
+
 COMPLEX = np.array([[2.0, 1 + 1j, 0.5j], [1 - 1j, -1.0, 0.3], [-0.5j, 0.3, 0.4]])
 
 

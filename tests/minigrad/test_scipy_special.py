@@ -89,6 +89,8 @@ def test_other_ufuncs_of_scipy_are_refused() -> None:
 def test_complex_arguments() -> None:
     z = np.array([0.6 + 0.3j, 1.2 - 0.4j])
     mg.check_grads(special.erf, [z])
+    mg.check_grads(special.erfcx, [z])
+    mg.check_grads(special.log_ndtr, [z])
     mg.check_grads(special.xlogy, [z, z + 0.5])
     mg.check_grads(special.loggamma, [z], order=1)
     mg.check_grads(special.gamma, [z], order=1)
