@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -93,6 +93,8 @@ class Function:
             return outputs_at(ans, None)
         origins = Origins(constants, args, kwargs, outputs, arrays, reads.found)
         plan, kept = _planned(cls, ctx, args, ans, origins)
+        if started:
+            plan.again = _again(cls, plan.primitive.arguments, args, kwargs)
         entry = new_entry(plan, parents, kept, floating[0])
         if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
@@ -118,6 +120,8 @@ class _FunctionOperation(NamedTuple):
 class _FunctionPlan:
     """The plan of one call: it stores the origin of each saved value and pulls a cotangent back.
 
+    In a trace, ``again`` calls the function with other Tensors, so that its derivative can be checked.
+
     It is part of no reference cycle, so reference counting frees it with its entry.
     """
 
@@ -129,6 +133,7 @@ class _FunctionPlan:
         self.ctx = ctx
         self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
+        self.again: Callable[[Mapping[str, Any]], Any] | None = None
         self.outputs: list[Any] = []  # the shape and dtype of each output if there are several
         self.origins = origins
         self.saved = [origins.of(value) for value in ctx.saved_tensors]
@@ -201,6 +206,19 @@ class _FunctionPlan:
                     "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
                     "on Tensors"
                 )
+
+
+def _again(
+    function: type[Function], names: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a function that calls ``apply`` with other Tensors, by their names, and the same other arguments."""
+    fixed = {name: arg for name, arg in zip(names, args) if not isinstance(arg, Tensor)}
+
+    def again(values: Mapping[str, Any]) -> Any:
+        tensors = {name: v if isinstance(v, Tensor) else make_tensor(v, None) for name, v in values.items()}
+        return function.apply(*[fixed[name] if name in fixed else tensors[name] for name in names], **kwargs)
+
+    return again
 
 
 def _leads_from(grads: list[Tensor], gradient: Any) -> bool:

@@ -21,10 +21,12 @@ Data = dict[str, Any]
 def add_checks(graph: Graph, edges: Sequence[Data]) -> None:
     """Set ``check`` of each edge to its comparison with a finite difference."""
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
-    # An operation that cannot run again near its operands has no check, but it is still on the page.
+    # An operation that cannot run again near its operands has no check. The page says how many there are.
     for edge, comparison in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
         if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
             edges[numbers[id(edge)]]["check"] = comparison._asdict()
+        elif comparison.reason in ("left out", "unsteady"):
+            edges[numbers[id(edge)]]["unchecked"] = True
 
 
 # --- NaN and infinity ---

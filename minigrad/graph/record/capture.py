@@ -140,6 +140,7 @@ class Capture:
             details=", ".join(f"{k}={short(v)}" for k, v in entry.keywords.items() if v is not None),
             keywords=entry.keywords,
             primitive=getattr(entry.plan, "function", entry.primitive),
+            again=getattr(entry.plan, "again", None),
             **self.noted(note),
         )
         for edge in edges:

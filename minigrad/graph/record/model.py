@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -49,6 +49,7 @@ class Node:
         origin: in a backward pass, the id of the operation whose rule has called this operation.
         value: the array, which is read-only. An operation with several outputs has a tuple.
         primitive: the Primitive or Function class of the operation, for views that run it or read its rules.
+        again: for a Function, a function that calls it with other operands by their names; only a trace records it.
         tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
         culprit: a description of the first NaN or infinity if this operation has made it; else empty.
         change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
@@ -78,6 +79,7 @@ class Node:
     value: Any = None
     cotangent: Any = None
     primitive: Any = None
+    again: Callable[[Mapping[str, Any]], Any] | None = None
     tainted: bool = False
     culprit: str = ""
     change: str | None = None

@@ -246,11 +246,12 @@ class _TraceReader:
         except Exception as error:  # any primitive, even the user's own, may raise any error on the file's data
             raise CheckpointError(f"{where} cannot run again: {type(error).__name__}: {error}") from error
         outputs = result if isinstance(result, (tuple, list)) else [result]
-        if not outputs or not all(isinstance(output, Tensor) and output._node is not None for output in outputs):
+        tensors = all(isinstance(output, Tensor) for output in outputs)  # an integer one, such as a rank, has no node
+        if not tensors or not any(t._node is not None for t in outputs) or any(_is_cut_off(t) for t in outputs):
             raise CheckpointError(f"{where} has no output that depends on a parameter or an input")
         if any(output.size > MOST_NUMBERS for output in outputs):
             raise CheckpointError(f"{where} has an output of more than {MOST_NUMBERS:,} elements")
-        self.note(note_of(entry_of(outputs[0]._node)), node)
+        self.note(note_of(entry_of(next(t._node for t in outputs if t._node is not None))), node)
         return result
 
     def note(self, note: TraceNote | None, node: Node) -> None:
@@ -281,6 +282,10 @@ class _TraceReader:
         if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
         return make_tensor(value, source._node)
+
+
+def _is_cut_off(tensor: Tensor) -> bool:
+    return tensor._node is None and tensor.dtype.kind in "fc"
 
 
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:

@@ -46,10 +46,14 @@ const panel = {
   // Say how many derivatives were compared with differences, and whether one is wrong.
   totals() {
     const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
-    if (checks.length === 0) return [];
+    const left = original.edges.filter((edge) => edge.unchecked);
+    const names = [...new Set(left.map((edge) => original.nodes[edge.target].operation))].join(", ");
+    const leftOut = left.length > 0 ? [element("p", { class: "note" }, word("leftOut", { count: left.length, names }))] : [];
+    if (checks.length === 0) return leftOut;
     const wrong = checks.filter(({ verdict }) => verdict === "wrong");
-    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length });
-    const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text)];
+    const right = checks.filter(({ verdict }) => verdict === "agrees").length;
+    const text = word(wrong.length > 0 ? "someWrong" : right < checks.length ? "someUnclear" : "allRight", { count: checks.length, wrong: wrong.length, right });
+    const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text), ...leftOut];
     for (const { number } of wrong.slice(0, 5)) {
       const edge = original.edges[number];
       parts.push(button(`wrong${number}`, word("jumpWrong", { operation: original.nodes[edge.target].operation, name: labelOf(edge.source) }), () => go(timeline.began[number])));

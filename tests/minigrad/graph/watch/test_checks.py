@@ -216,3 +216,62 @@ def test_a_mistake_where_the_result_is_flat_and_large_is_not_confirmed() -> None
     with mg.trace():
         y = flat(leaf([1.0, 2.0]))
     assert [edge.verdict for edge in check_edges(y).edges] != ["agrees"]
+
+
+class Power(mg.Function):
+    """``x ** n``, whose backward is right if ``factor`` is 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, n: int, *, factor: float = 1.0) -> Any:
+        assert type(n) is int
+        ctx.save_for_backward(x)
+        ctx.n, ctx.factor = n, factor
+        return x**n
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return g * ctx.factor * ctx.n * x ** (ctx.n - 1), None
+
+
+class Unsteady(mg.Function):
+    count = 0
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        Unsteady.count += 1
+        ctx.count = Unsteady.count
+        return x * Unsteady.count
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.count
+
+
+class Single(mg.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        if x.dtype != np.float32:
+            raise KeyError("float32 only")
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 2
+
+
+@pytest.mark.parametrize(
+    ("f", "verdict", "reason"),
+    [
+        (lambda x: Power.apply(x, 3), "agrees", ""),
+        (lambda x: Power.apply(x, 3, factor=0.5), "wrong", ""),
+        (Unsteady.apply, "unclear", "gives another result when it runs again"),
+        (Single.apply, "unclear", "was not run again"),
+    ],
+)
+def test_a_function_is_checked_or_said_to_be_left_out(f: Any, verdict: str, reason: str) -> None:
+    x = mg.Tensor(np.array([1.5, 2.0], np.float32), requires_grad=True)
+    with mg.trace():
+        loss = (f(x) + 1).sum()
+    edge = mg.check_edges(loss).edges[0]
+    assert edge.verdict == verdict and reason in edge.reason
