@@ -2,7 +2,9 @@
 
 const camera = {
   TEXT: 12, // px: the height of the smallest text
-  MARGIN: 14,
+  get MARGIN() {
+    return 1.65 * this.TEXT; // px: a name fits between the scene and the edge
+  },
   scale: 1,
   x: 0,
   y: 0,

@@ -245,9 +245,9 @@ function endText(node, whole = false) {
   return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
-// Return a card on the screen for a box that is too small to be read: {group, rect}. It covers its box, or, where another card is, stands
+// Return a card on the screen for a box that is too small to be read. It covers its box, or, where another card is, stands
 // beside it. place() returns null if there is no room.
-function card(lines, { left, right, top, bottom }, taken, pane, kind = "") {
+function card(lines, { left, right, top, bottom }, taken, pane, kind) {
   const row = camera.TEXT * 1.4;
   const texts = lines.map((_, i) => svgElement("text", { class: `label ${i === 0 ? "name" : "more"}` }));
   const group = svgElement("g", { class: `card ${kind}` }, ...texts);
@@ -256,9 +256,9 @@ function card(lines, { left, right, top, bottom }, taken, pane, kind = "") {
     const [w, h] = [grown(width + camera.TEXT * 1.2, right - left), grown(row * lines.length + camera.TEXT * 0.5, bottom - top)];
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const [dx, dy] = [(Math.min(right - left, w) + w) / 2 + 6, (Math.min(bottom - top, h) + h) / 2 + 6];
-    const tries = [...(kind === "tag" ? [[dx, 0], [-dx, 0]] : [[0, 0]]), [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
+    const tries = [[0, 0], [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
     const keep = (at, size, most) => Math.max(4, Math.min(most - size - 4, at - size / 2));
-    for (const [sx, sy] of kind === "tag" ? tries.slice(0, 4) : tries) {
+    for (const [sx, sy] of tries) {
       const [l, t] = [keep(x + sx, w, pane.width), keep(y + sy, h, pane.height)];
       const rect = { left: l, top: t, right: l + w, bottom: t + h };
       if (!taken.some((other) => overlap(rect, other))) return rect;
@@ -266,6 +266,22 @@ function card(lines, { left, right, top, bottom }, taken, pane, kind = "") {
     return null;
   };
   return { group, texts, place, row, lines };
+}
+
+// Return the name of a box as a card in the box, or else beside it, where it covers none of the other boxes and cards.
+function tagOf(name, box, taken, others, pane) {
+  const text = svgElement("text", { class: "label name" });
+  const place = (width) => {
+    const [w, h] = [width + 4, camera.TEXT * 1.3];
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    const [dx, dy] = [(box.right - box.left + w) / 2 + 2, (box.bottom - box.top + h) / 2 + 2];
+    const at = (sx, sy) => ({ left: x + sx - w / 2, top: y + sy - h / 2, right: x + sx + w / 2, bottom: y + sy + h / 2 });
+    const inside = w <= box.right - box.left && h <= box.bottom - box.top ? [at(0, 0)] : [];
+    const beside = [[dx, 0], [-dx, 0], [0, -dy], [0, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]].map(([sx, sy]) => at(sx, sy));
+    const inSight = ({ left, top, right, bottom }) => left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
+    return [...inside, ...beside].find((rect) => inSight(rect) && ![...taken, ...others].some((other) => overlap(rect, other))) ?? null;
+  };
+  return { group: svgElement("g", { class: "card tag" }, text), texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
 }
 
 // Put cards into the drawing, the most important first.

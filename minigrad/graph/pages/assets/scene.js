@@ -171,8 +171,8 @@ class SceneView {
       for (const box of this.boxes) box.update(box.now, box.lit);
     }
     this.svg.classList.remove("flying");
-    this.pin();
     this.drawAt({ scale: camera.scale, x: camera.x, y: camera.y }, false);
+    this.pin();
   }
 
   drawAt(view, flying) {
@@ -231,8 +231,8 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, write the names of the result and of the leaves, unless they would cover the picture: for more than 16
-  // leaves, and for a leaf in a drawing that is less than three times as wide as its name.
+  // In the whole program, write the names of the result and of the leaves, where they cover neither another box nor another name. More
+  // than 16 leaves have no names, nor has a leaf in a drawing that is less than three times as wide as its name.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
     const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
@@ -244,7 +244,10 @@ class SceneView {
       const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
       if (own && own.texts.name.textContent !== "") return []; // its box shows the name
       if (!own && node !== graph.end[0] && places.scenes[scene].width * there.scale < 3 * widthOf(labelOf(node), "name") * (camera.TEXT / 13)) return [];
-      return [card([labelOf(node)], camera.rect(about, there), taken, this.pane, "tag")];
+      const rect = camera.rect(about, there);
+      const around = (r) => r.left < rect.left && r.right > rect.right && r.top < rect.top && r.bottom > rect.bottom;
+      const others = this.picture.rects.flatMap((r) => (r.node === node ? [] : [around(r) ? { ...r, bottom: r.top + r.head } : r]));
+      return [tagOf(labelOf(node), rect, taken, others, this.pane)];
     });
     dealt(tags, this.tags, this.pane, taken);
   }
