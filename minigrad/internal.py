@@ -52,7 +52,12 @@ from .rules.axes import wide  # float16 numbers as float32, which a count needs
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
 from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.indexing import scatter_add  # zeros with values added at an index
-from .rules.neural import LOWEST, check_labels, largest  # the score of a masked key, and helpers of losses
+from .rules.neural import (
+    LOWEST,  # the score of a masked key
+    check_labels,  # checks labels and a reduction
+    power_of_two,  # the power of two below the largest number of each row
+    squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
+)
 from .rules.products import (
     all_finite,  # whether arrays have no NaN and no infinite number
     dot_products,  # x @ y^T, which reads nothing backward where the gradient is 0

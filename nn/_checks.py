@@ -49,6 +49,14 @@ def check_interval(low: float, high: float, **values: float) -> None:
             raise ArgumentError(f"{name} must be {words}, got {value!r}")
 
 
+def as_number(low: float = -np.inf, high: float = np.inf, **value: float) -> float:
+    """Return a number in [low, high] as a Python float: one of NumPy would promote float32 arrays, and those of a state."""
+    ((name, number),) = value.items()
+    number = number.item() if isinstance(number, np.ndarray) and not number.ndim else number
+    check_interval(low, high, **{name: number})
+    return float(number)
+
+
 def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str) -> Tensor:
     """Return ``x``, which must be real, as a Tensor in the dtype of a layer; its gradient has the dtype of ``x``."""
     if not isinstance(x, Tensor):

@@ -37,6 +37,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     """
     if not max_norm > 0:
         raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
+    max_norm = float(max_norm)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
     norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
     if not math.isfinite(norm):
@@ -66,6 +67,7 @@ def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
     """
     if not max_value > 0:
         raise ArgumentError(f"max_value must be positive, got {max_value!r}")
+    max_value = float(max_value)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
     _change_grads(tensors, lambda g, out: np.clip(g, -max_value, max_value, out=out))
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import OutOfRangeError, ShapeError, Tensor
-from minigrad.internal import TensorLike, array_of, check_labels
+from minigrad.internal import TensorLike, array_of, check_labels, power_of_two
 
-from ._checks import as_given, beside, check_interval, check_real, plain
+from ._checks import as_given, as_number, beside, check_real, plain
 from ._losses import pair, reduced, times
 
 
@@ -33,7 +33,7 @@ def huber_loss(predictions: TensorLike, targets: TensorLike, *, delta: float = 1
         >>> nn.huber_loss([0.5, 10.0], [0.0, 0.0], reduction="none").tolist()
         [0.125, 9.5]
     """
-    check_interval(0, np.inf, delta=delta)
+    delta = as_number(0, np.inf, delta=delta)
     x, y = pair(predictions, targets, "huber_loss", "predictions", reduction)
     d = x - y
     near = np.clip(d, -delta, delta)  # near (d - near / 2) is both cases, and smooth at 0
@@ -90,12 +90,20 @@ def cosine_loss(x: TensorLike, y: TensorLike, *, reduction: str = "mean", eps: f
         >>> nn.cosine_loss([[3.0, 0.0], [3.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], reduction="none").tolist()
         [0.0, 1.0]
     """
-    check_interval(0, np.inf, eps=eps)
+    eps = as_number(0, np.inf, eps=eps)
     x, y = pair(x, y, "cosine_loss", "x")
     if not x.ndim:
         raise ShapeError("cosine_loss needs x of shape (..., d), got a number")
-    lengths = [np.maximum(np.linalg.norm(v, axis=-1), eps) for v in (x, y)]
-    return reduced(1 - (x * y).sum(axis=-1) / (lengths[0] * lengths[1]), reduction, "cosine_loss")
+    return reduced(1 - (unit(x, eps) * unit(y, eps)).sum(axis=-1), reduction, "cosine_loss")
+
+
+def unit(x: Any, eps: float = 0.0) -> Any:
+    """Return ``x / max(|x|, eps)`` for the vectors of the last axis, and 0 for 0. No square leaves the range of the dtype."""
+    scale = power_of_two(x, eps)
+    x = x / scale
+    zero = plain(x * x).sum(axis=-1, keepdims=True) == 0
+    length = np.sqrt(np.where(zero, 1.0, (x * x).sum(axis=-1, keepdims=True)))
+    return np.where(zero, 0.0, x / np.maximum(length, eps / scale))
 
 
 def hinge_loss(scores: TensorLike, labels: TensorLike, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
@@ -119,7 +127,7 @@ def hinge_loss(scores: TensorLike, labels: TensorLike, *, margin: float = 1.0, r
         >>> nn.hinge_loss([[2.0, 0.0], [0.5, 0.0]], [0, 0], reduction="none").tolist()  # the second leads by half the margin
         [0.0, 0.25]
     """
-    check_interval(0, np.inf, margin=margin)
+    margin = as_number(0, np.inf, margin=margin)
     scores, labels = check_real(scores, "hinge_loss"), as_given(labels)
     check_labels(scores, labels, reduction, "hinge_loss")
     labels = beside(labels, array_of(scores))[..., None]

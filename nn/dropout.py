@@ -41,7 +41,7 @@ class Dropout(Module):
     def __init__(self, p: float = 0.1, *, rng: np.random.Generator) -> None:
         if not 0 <= p < 1:
             raise ArgumentError(f"the dropout probability p must be in [0, 1), got {p!r}")
-        self.p = p
+        self.p = float(p)
         self.key = int(check_generator(rng).integers(2**63))
         self.step = 0
 

@@ -45,7 +45,7 @@ class LocalAttention(GlobalAttention):
 
     def __init__(self, radius: int, score: str | Score = "dot") -> None:
         check_positive(radius=radius)
-        self.radius = radius
+        self.radius = int(radius)
         self.score = plain_score(score)
 
     def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
@@ -101,7 +101,7 @@ class PredictiveLocalAttention(GlobalAttention):
     ) -> None:
         check_positive(radius=radius)
         hidden_dim = query_dim if hidden_dim is None else hidden_dim
-        self.radius = radius
+        self.radius = int(radius)
         self.place = Affine(query_dim, hidden_dim, rng=rng, bias=False, dtype=dtype)
         self.output = Affine(hidden_dim, 1, rng=rng, bias=False, dtype=dtype)
         self.score = plain_score(score)

@@ -19,7 +19,7 @@ from minigrad.internal import (
     zeros,
 )
 
-from ._checks import as_given, beside, check_interval, check_real, plain
+from ._checks import as_given, as_number, beside, check_real, plain
 from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, read_only, reduced, times
 
 
@@ -62,7 +62,7 @@ def cross_entropy(
     """
     name = "cross_entropy"
     logits, labels = check_real(logits, name), as_given(labels)
-    check_interval(0, 1, label_smoothing=label_smoothing)
+    label_smoothing = as_number(0, 1, label_smoothing=label_smoothing)
     factors = class_weights(weight, logits, name)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:

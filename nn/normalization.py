@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
-from minigrad.internal import TensorLike, array_of, check_not_complex, replayed, zeros
+from minigrad.internal import TensorLike, array_of, check_not_complex, power_of_two, replayed, squares_fit, zeros
 
-from ._checks import as_given, as_input, check_interval, check_positive, plain, with_columns
+from ._checks import as_given, as_input, as_number, check_positive, plain, with_columns
 from .module import Buffer, DType, Module, Parameter
 
 
@@ -25,7 +25,22 @@ def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any
     check_not_complex("rms_norm", x, weight)
     if not x.ndim or weight.shape != x.shape[-1:]:
         raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
-    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
+    eps = as_number(0, np.inf, eps=eps)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.mean(x * x, axis=-1, keepdims=True)
+    if not _fit(plain(squares), eps):
+        root, scale = math.sqrt(eps), power_of_two(x, math.sqrt(eps))
+        x, eps = x / scale, (root / scale) ** 2
+        squares = np.mean(x * x, axis=-1, keepdims=True)
+    return x / np.sqrt(squares + eps) * weight
+
+
+def _fit(squares: Any, eps: float) -> bool:
+    """Return whether mean squares tell of no square that has left the range of their dtype. Only NumPy's are asked."""
+    if type(squares) is not np.ndarray or squares.dtype.kind != "f" or not squares.size:
+        return True
+    least = np.finfo(squares.dtype).tiny / np.finfo(squares.dtype).eps
+    return bool(squares.max() < np.inf) and (eps >= least or bool(squares.min() >= least))
 
 
 class LayerNorm(Module):
@@ -59,8 +74,7 @@ class LayerNorm(Module):
         self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: "DType" = np.float32
     ) -> None:
         check_positive(d_model=d_model)
-        self.eps = float(eps)
-        check_interval(0, np.inf, eps=self.eps)
+        self.eps = as_number(0, np.inf, eps=eps)
         self.eps_outside = eps_outside
         self.weight = Parameter(np.ones(d_model, dtype))
         self.bias = Parameter(np.zeros(d_model, dtype))
@@ -70,8 +84,11 @@ class LayerNorm(Module):
         check_not_complex("LayerNorm", x)
         if not self.eps_outside:
             return layer_norm(x, self.weight, self.bias, eps=self.eps)
+        scale = 1.0 if squares_fit(x, 0.0) else power_of_two(x)  # a small deviation counts in the gradients
+        x = x / scale
         centred = x - x.mean(axis=-1, keepdims=True)
-        return centred / (x.std(axis=-1, keepdims=True) + self.eps) * self.weight + self.bias
+        centred = centred - centred.mean(axis=-1, keepdims=True)  # removes the rounding error of the mean
+        return centred / (x.std(axis=-1, keepdims=True) + self.eps / scale) * self.weight + self.bias
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
@@ -99,8 +116,7 @@ class RMSNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: "DType" = np.float32) -> None:
         check_positive(d_model=d_model)
-        self.eps = float(eps)
-        check_interval(0, np.inf, eps=self.eps)
+        self.eps = as_number(0, np.inf, eps=eps)
         self.weight = Parameter(np.ones(d_model, dtype))
 
     def forward(self, x: "TensorLike") -> Tensor:
@@ -177,8 +193,7 @@ class _OfChannels(Module):
     """What BatchNorm and GroupNorm share: a weight and a bias for each channel, which is the second axis."""
 
     def __init__(self, channels: int, eps: float, dtype: "DType") -> None:
-        self.eps = float(eps)
-        check_interval(0, np.inf, eps=self.eps)
+        self.eps = as_number(0, np.inf, eps=eps)
         self.weight = Parameter(np.ones(channels, dtype))
         self.bias = Parameter(np.zeros(channels, dtype))
 
@@ -226,9 +241,8 @@ class BatchNorm(_OfChannels):
         self, num_features: int, *, eps: float = 1e-5, momentum: float = 0.1, dtype: "DType" = np.float32
     ) -> None:
         check_positive(num_features=num_features)
-        check_interval(0, 1, momentum=momentum)
+        self.momentum = as_number(0, 1, momentum=momentum)
         super().__init__(num_features, eps, dtype)
-        self.momentum = momentum
         self.running_mean = Buffer(np.zeros(num_features, dtype))
         self.running_var = Buffer(np.ones(num_features, dtype))
 
@@ -244,10 +258,20 @@ class BatchNorm(_OfChannels):
 
     def _remember(self, x: Tensor) -> None:
         array, axes = array_of(x), (0, *range(2, x.ndim))
-        unbiased = array.var(axis=axes, ddof=1)
-        for buffer, found in ((self.running_mean, array.mean(axis=axes)), (self.running_var, unbiased)):
-            if type(found) is type(array_of(buffer)):  # nothing is kept of the arrays of write_numpy
-                buffer.data = (1 - self.momentum) * buffer.data + self.momentum * found
+        if type(array) is not type(array_of(self.running_mean)):  # nothing is kept of the arrays of write_numpy
+            return
+        # The sums are in float64: NumPy adds a column of float32 numbers one after the other, which loses digits.
+        mean = array.mean(axis=axes, dtype=np.float64)
+        shape = (-1, *[1] * (array.ndim - 2))
+        centred = array - mean.astype(array.dtype).reshape(shape)
+        squares, rest = (each.mean(axis=axes, dtype=np.float64) for each in (centred * centred, centred))
+        count = array.size // array.shape[1]
+        for buffer, found in (
+            (self.running_mean, mean),
+            (self.running_var, (squares - rest * rest) * (count / (count - 1))),
+        ):
+            kept = (1 - self.momentum) * buffer.data + self.momentum * found
+            buffer.data = kept.astype(buffer.dtype)
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}, momentum={self.momentum:g}"

@@ -15,6 +15,7 @@ from minigrad.internal import dot_products
 
 from ._checks import check_positive
 from .affine import Affine
+from .distances import unit
 from .module import DType, Module
 
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -52,7 +53,7 @@ class DotScore(Module):
 
 
 class CosineScore(Module):
-    """The cosine ``q . k / (|q| |k|)``, in [-1, 1]. It is 0 if q or k is zero, because 1e-12 is added under the roots.
+    """The cosine ``q . k / (|q| |k|)``, in [-1, 1]. It is 0, with a gradient of 0, if q or k is zero.
 
     Graves et al. 2014, arXiv:1410.5401, section 3.3.1.
 
@@ -71,7 +72,7 @@ class CosineScore(Module):
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         _check_same_width(query, key, "a cosine")
-        return dot_products(_unit(query), _unit(key))  # (batch, query, key)
+        return dot_products(unit(query), unit(key))  # (batch, query, key)
 
 
 class GeneralScore(Module):
@@ -191,10 +192,6 @@ def plain_score(score: str | Score, names: Sequence[str] = NAMES[:3]) -> Score:
             f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {score!r}"
         )
     return score
-
-
-def _unit(x: Tensor) -> Any:
-    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + 1e-12)
 
 
 def _check_same_width(query: Tensor, key: Tensor, what: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.sums import ones
 from ...engine.types import Array
-from ...rules.neural import layer_norm
+from ...rules.neural import layer_norm, variances_fit
 from ..threads import in_blocks
 from .rows import Needs, as_rows, row_sums
 
@@ -15,22 +15,25 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
         return NotImplemented
+    eps = float(eps)
     ans, inverse = np.empty(x.shape, x.dtype), np.empty((x.size // d, 1), x.dtype)
     normed, share = np.empty((x.size // d, d), x.dtype), ones(d, x.dtype, 1 / d)
 
     def some(x: Array, y: Array, scale: Array, result: Array) -> None:
-        np.subtract(x, row_sums(x, share)[:, None], out=y)
-        y -= row_sums(y, share)[:, None]  # the rounding error of the mean, which matters for almost constant rows
-        np.vecdot(y, y, out=scale[:, 0])
-        scale *= 1 / d
-        scale += eps
-        np.reciprocal(np.sqrt(scale, out=scale), out=scale)
-        y *= scale
+        # Squares of large or small numbers leave the range of the dtype; the plain rule then scales them.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            np.subtract(x, row_sums(x, share)[:, None], out=y)
+            y -= row_sums(y, share)[:, None]  # the rounding error of the mean, which matters for almost constant rows
+            np.vecdot(y, y, out=scale[:, 0])
+            scale *= 1 / d
+            scale += eps
+            np.reciprocal(np.sqrt(scale, out=scale), out=scale)
+            y *= scale
         np.multiply(y, gamma, out=result)
         result += beta
 
     in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=12)
-    return ans, (normed, inverse)
+    return (ans, (normed, inverse)) if variances_fit(inverse, eps) else NotImplemented
 
 
 def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
