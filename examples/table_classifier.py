@@ -2,7 +2,7 @@
 
     python examples/table_classifier.py
     python examples/table_classifier.py --predict out/table_new.csv         # in another process, with that file
-    python examples/table_classifier.py --data my.csv --target outcome      # a table of yours; columns of text are left out
+    python examples/table_classifier.py --data my.csv --target outcome      # a table of yours; it says what it leaves out
 
 The table is scikit-learn's breast cancer data: 569 rows, 30 columns of numbers, of which malignant tumours are the rarer class.
 A fifth of the rows is the test, and a fifth of the others decides when to stop. The measure is the balanced accuracy, the mean
@@ -62,17 +62,43 @@ class Network(Model):
         """The columns of a table as the network reads them, (rows, features).
 
         Raises:
+            ValueError: a column is missing, or has a gap or something that is no finite number.
+        """
+        notes, numbers = self.config.notes, self.numbers(frame)
+        if gaps := missing_numbers(numbers):
+            row, names = next(iter(gaps.items()))
+            raise ValueError(f"{len(gaps)} rows have no number in a column, the first is row {row}, in {names}")
+        return ((numbers.to_numpy(float) - notes["mean"]) / notes["deviation"]).astype(np.float32)
+
+    def numbers(self, frame: Any) -> Any:
+        """The columns that the network reads.
+
+        Raises:
             ValueError: a column is missing, or holds something that is no number.
         """
-        notes = self.config.notes
-        if missing := [name for name in notes["columns"] if name not in frame]:
+        columns = self.config.notes["columns"]
+        if missing := [name for name in columns if name not in frame]:
             raise ValueError(f"the table has no column {', '.join(map(repr, missing[:3]))}")
-        return ((frame[notes["columns"]].to_numpy(float) - notes["mean"]) / notes["deviation"]).astype(np.float32)
+        if texts := [name for name in columns if frame[name].dtype.kind not in "biuf"]:
+            raise ValueError(f"there must be numbers in column {named(texts)}")
+        return frame[columns]
 
     def probabilities(self, frame: Any) -> Any:
         """(rows, classes)"""
         with no_grad():
             return softmax(self(self.scaled(frame))).numpy()
+
+
+def named(names: Any) -> str:
+    """The first names, for a message."""
+    names = [repr(str(name)) for name in names]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def missing_numbers(frame: Any) -> dict[Any, str]:
+    """For each row with a gap or an infinite number, the names of its columns."""
+    finite = np.isfinite(frame.to_numpy(float))
+    return {frame.index[i]: named(frame.columns[~finite[i]]) for i in np.flatnonzero(~finite.all(axis=1))}
 
 
 def loss(model: Network, batch: tuple[Any, Any], weight: Any) -> Tensor:
@@ -139,20 +165,46 @@ def read(args: argparse.Namespace) -> tuple[Any, Any, list[str]]:
         frame = pandas.read_csv(args.data)
         if args.target not in frame:
             raise ValueError(f"--target must be a column of '{args.data}', got {args.target!r}: {', '.join(frame)}")
-        target = frame.pop(args.target).astype(str)
-        frame = frame.select_dtypes("number").dropna()
-        target = target[frame.index]
-    classes, labels = np.unique(target.to_numpy(), return_inverse=True)
+        frame, target = complete(frame, frame.pop(args.target))
+    classes, labels = np.unique(target.astype(str).to_numpy(), return_inverse=True)
     if len(classes) < 2 or np.bincount(labels).min() < 10 or not frame.shape[1]:
-        raise ValueError("the table needs two classes or more, ten complete rows of each, and a column of numbers")
+        words = "the table needs two classes or more, ten complete rows of each, and a column of numbers"
+        if target.dtype.kind in "iuf" and len(classes) > 2:
+            words += (
+                f"; {args.target!r} has {len(classes)} different numbers, so it may be a quantity and not a class: that is a "
+                "regression, a network with one output and nn.mean_squared_error"
+            )
+        raise ValueError(words)
     return frame, labels, classes.tolist()
 
 
+def complete(frame: Any, target: Any) -> tuple[Any, Any]:
+    """The columns of numbers, and the rows without gaps. What is left out is printed."""
+    texts = [name for name in frame if frame[name].dtype.kind not in "iuf"]
+    frame = frame.drop(columns=texts)
+    gaps, unknown = missing_numbers(frame), target.index[target.isna()]
+    if texts:
+        print(f"left out: {len(texts)} columns that are not numbers, {named(texts)}")
+    if gaps:
+        columns = named(frame.columns[~np.isfinite(frame.to_numpy(float)).all(axis=0)])
+        print(f"left out: {len(gaps)} rows with no number in {columns}: {named(gaps)}")
+    if len(unknown):
+        print(f"left out: {len(unknown)} rows without a class in {target.name!r}: {named(unknown)}")
+    rows = frame.index.difference(unknown.union(list(gaps)), sort=False)
+    return frame.loc[rows], target[rows]
+
+
 def predict(model: Network, path: Path) -> None:
-    """Print the most probable class of each row of a CSV file."""
-    frame = import_extra("pandas", "examples", "a table").read_csv(path)
-    for row, probabilities in zip(frame.index, model.probabilities(frame)):
-        print(f"{row:5}  {model.config.notes['classes'][probabilities.argmax()]:12} {probabilities.max():.3f}")
+    """Print the most probable class of each row of a CSV file, or the columns in which a row has no number."""
+    frame = model.numbers(import_extra("pandas", "examples", "a table").read_csv(path))
+    gaps = missing_numbers(frame)
+    known = frame.drop(index=list(gaps))
+    found = dict(zip(known.index, model.probabilities(known) if len(known) else ()))
+    for row in frame.index:
+        if row in gaps:
+            print(f"{row:5}  no prediction: there is no number in {gaps[row]}")
+        else:
+            print(f"{row:5}  {model.config.notes['classes'][found[row].argmax()]:12} {found[row].max():.3f}")
 
 
 def main(arguments: list[str] | None = None) -> nn.History | None:

@@ -11,9 +11,17 @@ from minigrad.internal import TensorLike, array_of, check_labels, power_of_two
 
 from ._checks import as_given, as_number, beside, check_real, plain
 from ._losses import pair, reduced, times
+from ._sample_weight import weighted
 
 
-def huber_loss(predictions: TensorLike, targets: TensorLike, *, delta: float = 1.0, reduction: str = "mean") -> Tensor:
+def huber_loss(
+    predictions: TensorLike,
+    targets: TensorLike,
+    *,
+    delta: float = 1.0,
+    reduction: str = "mean",
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``d^2 / 2`` where ``|d| < delta`` and ``delta (|d| - delta / 2)`` elsewhere, for ``d = predictions - targets``.
 
     Huber 1964. It is a squared error whose gradient is never larger than delta, so that outliers count less.
@@ -23,6 +31,7 @@ def huber_loss(predictions: TensorLike, targets: TensorLike, *, delta: float = 1
         targets: of the same shape; they are not broadcast.
         delta: where the square turns into a line, 0 or more.
         reduction: "mean", "sum" or "none".
+        sample_weight: as in :func:`cross_entropy`.
 
     Raises:
         ShapeError, DTypeError: the shapes differ, or predictions are not floating.
@@ -34,13 +43,21 @@ def huber_loss(predictions: TensorLike, targets: TensorLike, *, delta: float = 1
         [0.125, 9.5]
     """
     delta = as_number(0, np.inf, delta=delta)
+    if sample_weight is not None:
+        return weighted(huber_loss, predictions, targets, sample_weight, reduction, delta=delta)
     x, y = pair(predictions, targets, "huber_loss", "predictions", reduction)
     d = x - y
     near = np.clip(d, -delta, delta)  # near (d - near / 2) is both cases, and smooth at 0
     return reduced(near * (d - 0.5 * near), reduction, "huber_loss")
 
 
-def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+def kl_divergence(
+    log_probabilities: TensorLike,
+    targets: TensorLike,
+    *,
+    reduction: str = "mean",
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``sum(t (log t - log q))`` over the last axis, the divergence of the model's q from the probabilities t.
 
     Kullback and Leibler 1951. PyTorch's kl_div with ``reduction="batchmean"`` is the mean of these sums for (batch, classes). A
@@ -50,6 +67,7 @@ def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reducti
         log_probabilities: log q, (..., classes), floating, such as ``minigrad.log_softmax(logits)``.
         targets: t, of the same shape, 0 or more.
         reduction: "mean" or "sum" over all rows, or "none" (one number for each row).
+        sample_weight: as in :func:`cross_entropy`.
 
     Raises:
         ShapeError, DTypeError: the shapes differ or have no axis, or log_probabilities are not floating.
@@ -62,6 +80,8 @@ def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reducti
         >>> round(nn.kl_divergence(np.log([[0.5, 0.5]]), [[1.0, 0.0]]).item(), 4)  # log 2
         0.6931
     """
+    if sample_weight is not None:
+        return weighted(kl_divergence, log_probabilities, targets, sample_weight, reduction, rows=True)
     q, t = pair(log_probabilities, targets, "kl_divergence", "log_probabilities")
     if not q.ndim:
         raise ShapeError("kl_divergence needs log_probabilities of shape (..., classes), got a number")
@@ -72,7 +92,14 @@ def kl_divergence(log_probabilities: TensorLike, targets: TensorLike, *, reducti
     return reduced(times(t, logs - q).sum(axis=-1), reduction, "kl_divergence")
 
 
-def cosine_loss(x: TensorLike, y: TensorLike, *, reduction: str = "mean", eps: float = 1e-8) -> Tensor:
+def cosine_loss(
+    x: TensorLike,
+    y: TensorLike,
+    *,
+    reduction: str = "mean",
+    eps: float = 1e-8,
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``1 - cos(x, y)`` for the vectors of the last axis: 0 for one direction, 1 for a right angle, 2 for opposite ones.
 
     Args:
@@ -80,6 +107,7 @@ def cosine_loss(x: TensorLike, y: TensorLike, *, reduction: str = "mean", eps: f
         y: of the same shape.
         reduction: "mean" or "sum" over all vectors, or "none" (one number for each).
         eps: the least length of a vector in the division.
+        sample_weight: as in :func:`cross_entropy`.
 
     Raises:
         ShapeError, DTypeError: the shapes differ or have no axis, or x is not floating.
@@ -91,6 +119,8 @@ def cosine_loss(x: TensorLike, y: TensorLike, *, reduction: str = "mean", eps: f
         [0.0, 1.0]
     """
     eps = as_number(0, np.inf, eps=eps)
+    if sample_weight is not None:
+        return weighted(cosine_loss, x, y, sample_weight, reduction, rows=True, eps=eps)
     x, y = pair(x, y, "cosine_loss", "x")
     if not x.ndim:
         raise ShapeError("cosine_loss needs x of shape (..., d), got a number")
@@ -106,7 +136,14 @@ def unit(x: Any, eps: float = 0.0) -> Any:
     return np.where(zero, 0.0, x / np.maximum(length, eps / scale))
 
 
-def hinge_loss(scores: TensorLike, labels: TensorLike, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
+def hinge_loss(
+    scores: TensorLike,
+    labels: TensorLike,
+    *,
+    margin: float = 1.0,
+    reduction: str = "mean",
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return the sum of ``max(0, margin - score of the label + score)`` over the other classes, divided by the classes.
 
     Crammer and Singer 2001; it is PyTorch's MultiMarginLoss. The loss is 0 if the label leads by the margin.
@@ -116,6 +153,7 @@ def hinge_loss(scores: TensorLike, labels: TensorLike, *, margin: float = 1.0, r
         labels: (...), integers in [0, classes).
         margin: the lead from which on a class costs nothing, 0 or more.
         reduction: "mean", "sum" or "none" (one loss for each label).
+        sample_weight: as in :func:`cross_entropy`.
 
     Raises:
         OutOfRangeError: a label is not in [0, classes).
@@ -128,6 +166,8 @@ def hinge_loss(scores: TensorLike, labels: TensorLike, *, margin: float = 1.0, r
         [0.0, 0.25]
     """
     margin = as_number(0, np.inf, margin=margin)
+    if sample_weight is not None:
+        return weighted(hinge_loss, scores, labels, sample_weight, reduction, rows=True, margin=margin)
     scores, labels = check_real(scores, "hinge_loss"), as_given(labels)
     check_labels(scores, labels, reduction, "hinge_loss")
     labels = beside(labels, array_of(scores))[..., None]

@@ -21,6 +21,7 @@ from minigrad.internal import (
 
 from ._checks import as_given, as_number, beside, check_real, plain
 from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, read_only, reduced, times
+from ._sample_weight import SampleWeights, weighted
 
 
 def cross_entropy(
@@ -31,6 +32,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     ignore_index: int | None = None,
     weight: TensorLike | None = None,
+    sample_weight: TensorLike | None = None,
 ) -> Tensor:
     """Return ``-log softmax(logits)[label]``, by default the mean over all labels.
 
@@ -45,6 +47,10 @@ def cross_entropy(
             By default all count.
         weight: (classes,), the factor of each class. As in PyTorch, the mean is then the sum divided by the factors of the
             labels; for probabilities it is the plain mean.
+        sample_weight: the factor of each example, 0 or more, of the shape of the losses or of its first axes, such as (batch,).
+            The mean is then the sum divided by that of the factors, times those of the labels' classes. So 2 counts as the
+            example twice, and 0 as none: of such an example nothing is read, NaN neither. ``reduction="none"`` gives the losses
+            times their factors.
 
     Raises:
         OutOfRangeError: a label is negative or not below the number of classes.
@@ -64,6 +70,13 @@ def cross_entropy(
     logits, labels = check_real(logits, name), as_given(labels)
     label_smoothing = as_number(0, 1, label_smoothing=label_smoothing)
     factors = class_weights(weight, logits, name)
+    if sample_weight is not None:
+        samples = SampleWeights(sample_weight, logits, logits.shape[:-1], name)
+        logits, labels = samples.read(logits), samples.read(labels)
+        losses = cross_entropy(
+            logits, labels, reduction="none", label_smoothing=label_smoothing, ignore_index=ignore_index, weight=weight
+        )
+        return samples.reduced(losses, reduction, _counts(labels, ignore_index, factors, losses.ndim))
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
@@ -97,13 +110,14 @@ def negative_log_likelihood(
     reduction: str = "mean",
     ignore_index: int | None = None,
     weight: TensorLike | None = None,
+    sample_weight: TensorLike | None = None,
 ) -> Tensor:
     """Return ``-log_probabilities[label]``, by default the mean: the cross-entropy for a model that ends in ``log_softmax``.
 
     Args:
         log_probabilities: (..., classes), floating.
         labels: (...), integers in [0, classes).
-        reduction, ignore_index, weight: as in :func:`cross_entropy`, which also lists the errors.
+        reduction, ignore_index, weight, sample_weight: as in :func:`cross_entropy`, which also lists the errors.
 
     Example:
         >>> import numpy as np
@@ -113,6 +127,14 @@ def negative_log_likelihood(
     """
     name = "negative_log_likelihood"
     log_probabilities = check_real(log_probabilities, name)
+    if sample_weight is not None:
+        samples = SampleWeights(sample_weight, log_probabilities, log_probabilities.shape[:-1], name)
+        log_probabilities, labels = samples.read(log_probabilities), samples.read(labels)
+        losses = negative_log_likelihood(
+            log_probabilities, labels, reduction="none", ignore_index=ignore_index, weight=weight
+        )
+        factors = class_weights(weight, log_probabilities, name)
+        return samples.reduced(losses, reduction, _counts(labels, ignore_index, factors, losses.ndim))
     labels, counted = _without_ignored(as_given(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, array_of(log_probabilities))
@@ -155,13 +177,20 @@ _minus_placed: Primitive = primitive(_placed, name="minus_placed").vjp(
 )
 
 
-def mean_squared_error(predictions: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+def mean_squared_error(
+    predictions: TensorLike,
+    targets: TensorLike,
+    *,
+    reduction: str = "mean",
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``(predictions - targets)^2``, by default the mean over all elements.
 
     Args:
         predictions: floating, of any shape.
         targets: of the same shape. They are not broadcast: (batch, 1) and (batch,) would give (batch, batch).
         reduction: "mean", "sum" or "none".
+        sample_weight: as in :func:`cross_entropy`.
 
     Raises:
         ShapeError, DTypeError: the shapes differ, or predictions are not floating.
@@ -172,6 +201,8 @@ def mean_squared_error(predictions: TensorLike, targets: TensorLike, *, reductio
         >>> nn.mean_squared_error([1.0, 2.0], [1.0, 4.0]).item()
         2.0
     """
+    if sample_weight is not None:
+        return weighted(mean_squared_error, predictions, targets, sample_weight, reduction)
     predictions, targets = pair(predictions, targets, "mean_squared_error", "predictions", reduction)
     return _squared_error(predictions, targets, reduction=reduction)
 
@@ -191,6 +222,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     weight: TensorLike | None = None,
     pos_weight: TensorLike | None = None,
+    sample_weight: TensorLike | None = None,
 ) -> Tensor:
     """Return ``-t log sigmoid(z) - (1 - t) log(1 - sigmoid(z))``, by default the mean over all elements.
 
@@ -203,6 +235,7 @@ def binary_cross_entropy_with_logits(
         reduction: "mean", "sum" or "none".
         weight: factors of the losses, of a shape that broadcasts to theirs; the mean stays the mean over all elements.
         pos_weight: factors of ``-t log sigmoid(z)`` alone, such as the ratio of zeros to ones for each class, (classes,).
+        sample_weight: as in :func:`cross_entropy`; ``weight`` and ``pos_weight`` have no part in the divisor.
 
     Raises:
         ShapeError, DTypeError: the shapes differ, a weight does not broadcast to them, or logits are not floating.
@@ -215,6 +248,9 @@ def binary_cross_entropy_with_logits(
         array([  0.6931, 500.    ])
     """
     name = "binary_cross_entropy_with_logits"
+    if sample_weight is not None:
+        settings = {"weight": weight, "pos_weight": pos_weight}
+        return weighted(binary_cross_entropy_with_logits, logits, targets, sample_weight, reduction, **settings)
     _check_unit_interval(targets, "targets", name)
     logits, targets = pair(logits, targets, name, "logits", reduction)
     if weight is None and pos_weight is None:
@@ -272,14 +308,20 @@ def _by_slope(g: Array, needs: Any, z: Array, saved: Array, reduction: str) -> A
 _with_logits.kernel(np.ndarray, _with_slope, _by_slope)
 
 
-def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(
+    probabilities: TensorLike,
+    targets: TensorLike,
+    *,
+    reduction: str = "mean",
+    sample_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``-t log(p) - (1 - t) log(1 - p)``, by default the mean over all elements. Logarithms are at least -100.
 
     For a model that ends in ``sigmoid``, :func:`binary_cross_entropy_with_logits` of its argument is more precise near 0 and 1.
 
     Args:
         probabilities: p, floating, of any shape, in [0, 1].
-        targets, reduction: as in :func:`binary_cross_entropy_with_logits`, which also lists the errors.
+        targets, reduction, sample_weight: as in :func:`binary_cross_entropy_with_logits`, which also lists the errors.
 
     Example:
         >>> import nn
@@ -287,6 +329,8 @@ def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, redu
         array([  0.6931, 100.    ])
     """
     name = "binary_cross_entropy"
+    if sample_weight is not None:
+        return weighted(binary_cross_entropy, probabilities, targets, sample_weight, reduction)
     _check_unit_interval(probabilities, "probabilities", name)
     _check_unit_interval(targets, "targets", name)
     probabilities, targets = pair(probabilities, targets, name, "probabilities", reduction)
@@ -338,6 +382,16 @@ def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any,
 def _both(counted: Any, weighted: Any) -> Any:
     """Return the rows that count and have a weight other than 0."""
     return weighted if counted is None else beside(counted, weighted) & weighted
+
+
+def _counts(labels: TensorLike, ignore_index: int | None, factors: Array | None, ndim: int) -> Any:
+    """Return how much each label counts in a mean: the factor of its class or 1, and 0 if it is ignored."""
+    labels = plain(labels)
+    if labels.ndim != ndim:  # probabilities of classes
+        return 1.0
+    labels, counted = _without_ignored(labels, ignore_index)
+    counts = 1.0 if factors is None else factors[beside(labels, factors)]
+    return counts if counted is None else counts * counted
 
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:

@@ -87,6 +87,61 @@ def test_a_table_of_the_user(tmp_path: Path) -> None:
     done = command("table_classifier.py", "--data", "my.csv", "--target", "outcome", "--no-baselines", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "79 rows to learn from and 20 others, 1 columns, classes: down, up" in done.stdout
+    assert (
+        "left out: 1 columns that are not numbers, 'text'\nleft out: 1 rows with no number in 'x': '3'\n" in done.stdout
+    )
+
+
+def test_what_is_left_out_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns that are not numbers, rows with a gap or an infinite number, and rows without a class, which is no class."""
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.standard_normal((60, 5)), columns=["a", "b", "c", "d", "e"])
+    frame["text"], frame["yes"], frame["outcome"] = "t", True, np.arange(60) % 3
+    frame.loc[[3, 5], "b"], frame.loc[7, "e"], frame["outcome"] = np.nan, np.inf, frame["outcome"].astype(float)
+    frame.loc[[9, 5], "outcome"] = np.nan
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    found, labels, classes = example.read(argparse.Namespace(data=tmp_path / "my.csv", target="outcome"))
+    kept = [i for i in range(60) if i not in (3, 5, 7, 9)]
+    assert found.index.tolist() == kept and found.columns.tolist() == list("abcde")
+    assert labels.tolist() == [i % 3 for i in kept] and classes == ["0.0", "1.0", "2.0"]
+    assert capsys.readouterr().out.splitlines() == [
+        "left out: 2 columns that are not numbers, 'text', 'yes'",
+        "left out: 3 rows with no number in 'b', 'e': '3', '5', '7'",
+        "left out: 2 rows without a class in 'outcome': '5', '9'",
+    ]
+
+
+def test_a_quantity_as_the_target_is_a_regression(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"x": np.arange(50.0), "y": np.arange(50) / 7, "rare": ["a"] * 45 + ["b"] * 5})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    arguments = {"data": tmp_path / "my.csv"}
+    with pytest.raises(
+        ValueError, match=r"'y' has 50 different numbers, so it may be a quantity .* nn.mean_squared_error$"
+    ):
+        example.read(argparse.Namespace(**arguments, target="y"))
+    with pytest.raises(ValueError, match=r"ten complete rows of each, and a column of numbers$"):
+        example.read(argparse.Namespace(**arguments, target="rare"))
+
+
+def test_a_row_with_gaps_gets_no_prediction(made: Any, tmp_path: Path) -> None:
+    frame = pandas.read_csv(made[0] / "table_new.csv").iloc[:5]
+    frame.to_csv(tmp_path / "whole.csv", index=False)
+    frame.loc[1, ["mean radius", "mean area"]], frame.loc[3, "mean texture"] = np.nan, np.inf
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    lines = []
+    for name in ("whole", "gaps"):
+        done = command("table_classifier.py", "--predict", str(tmp_path / f"{name}.csv"), "--out", ".", cwd=made[0])
+        assert done.returncode == 0, done.stderr
+        lines.append(done.stdout.splitlines())
+    whole, gaps = lines
+    assert gaps[1] == "    1  no prediction: there is no number in 'mean radius', 'mean area'"
+    assert gaps[3] == "    3  no prediction: there is no number in 'mean texture'"
+    assert [gaps[i].split()[:2] for i in (0, 2, 4)] == [whole[i].split()[:2] for i in (0, 2, 4)]
+    model = example.Network.load(made[0] / "table_classifier.safetensors")
+    with pytest.raises(ValueError, match="2 rows have no number in a column, the first is row 1, in 'mean radius', "):
+        model.probabilities(frame)
+    with pytest.raises(ValueError, match=r"there must be numbers in column 'mean area'$"):
+        model.probabilities(frame.assign(**{"mean area": "large"}))
 
 
 @pytest.mark.parametrize(
