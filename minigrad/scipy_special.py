@@ -184,8 +184,14 @@ beta = _declare(
 betaln = _declare("betaln", a=lambda g, a, b: g * (psi(a) - psi(a + b)), b=lambda g, a, b: g * (psi(b) - psi(a + b)))
 
 
+def _beside(x: Array, *constants: Any) -> tuple[Any, ...]:
+    """Return constants where x is: on its device, if it has one."""
+    return tuple([np.asarray(k, like=x) for k in constants]) if is_device_array(x) else constants
+
+
 def _monomial(e: Any, f: Any, c: Any, x: Array, /) -> Any:
     """Return ``x^e (1 - x)^f exp(-c)``, and for f = inf ``x^e exp(-x - c)``, in logarithms, because factors overflow."""
+    e, f, c = _beside(x, e, f, c)
     with np.errstate(all="ignore"):
         other = np.where(np.isinf(f), -x, _special.xlog1py(np.where(np.isinf(f), 0, f), -np.minimum(x, 1)))
         ans = np.exp(np.where(x == np.inf, -np.inf, _special.xlogy(e, x) + other - c))
@@ -197,7 +203,9 @@ def _monomial_x(g: Array, e: Any, f: Any, c: Any, x: Array) -> Array:
 
     A coefficient of 0 removes its term. At an end itself, the term that is infinite of higher order counts alone.
     """
-    endless, at = np.isinf(f), values_of(x)
+    at = values_of(x)
+    e, f, c = _beside(at, e, f, c)
+    endless = np.isinf(f)
     power = np.where(endless, 0, f)
     near = (at < _NEAR) | (~endless & (1 - at < _NEAR))
     inside = np.where(near, 0.5, x)
