@@ -154,7 +154,11 @@ of the sum of the outputs with respect to each input.
 - At a tie, the inputs share the gradient, and their shares sum to 1. But `sort`, `median`, `quantile`, `unique`, and the
   running maximum and minimum (`np.maximum.accumulate`) give the whole gradient to one of the equal elements.
   `nn.MaxPool2d` gives it to the first, as PyTorch does.
-- At a kink (`abs`, `relu` or a norm at 0), the derivative is 0.
+- At a kink (`abs`, `relu` or a norm at 0), the derivative is 0. All higher derivatives through it are 0, too, as for
+  `np.linalg.norm(x) ** 2`, `np.std(x) ** 2` and `abs(x) ** 2`, although these squares are smooth. Write `np.sum(x * x)`,
+  `np.var(x)` and `x * x`, whose second derivatives are right.
+- Vectors of equal eigenvalues or singular values have no derivative: a loss that reads one has the gradient NaN or infinity.
+  The other vectors have theirs. The eigenvalues alone have a first derivative, and a second one of NaN.
 - On its bounds, `clip` passes the gradient through.
 - Where the tangent is vertical (`sqrt` at 0), the derivative is infinite.
 - A constant function (`x ** 0`) has derivative 0.
@@ -187,7 +191,8 @@ says so in a warning, once for each line. `16**0.5` and `np.zeros(n, np.float32)
 
 minigrad leaves float16 arithmetic to NumPy, forward and backward. `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048.
 `x * x` is infinite from `x = 256` on. A matrix product takes a hundred times as long as in float32. Compute in float32
-instead: `x.astype(np.float32)`.
+instead: `x.astype(np.float32)`. Only a count is never float16: the gradient of
+`np.mean` of 70,000 numbers is 1 / 70,000, although float16 ends at 65,504.
 """
 
 

@@ -41,7 +41,9 @@ def _in_double(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def computed(x: Any, /, n: int) -> Any:
         with np.errstate(all="ignore"):
-            return _in_dtype_of(x, function(np.asarray(x, np.float64), n))
+            return _in_dtype_of(
+                x, function(x.astype(np.float64) if is_device_array(x) else np.asarray(x, np.float64), n)
+            )
 
     return computed
 
@@ -58,7 +60,8 @@ def _integral_ratio(x: Array, n: int) -> Array:
     near = 1 / (_ROOT_PI * first) - np.minimum(x, 1)
     for k in range(2, n + 1):
         near = (1 / near - 2 * np.minimum(x, 1)) / (2 * k)
-    last = n + 20 + int(150 / min(float(far.min(initial=8)), 8) ** 2)
+    least = 1.0 if is_device_array(far) else float(np.fmin.reduce(far, axis=None, initial=8))
+    last = n + 20 + int(150 / least**2)
     ratio = 1 / (far + np.sqrt(far * far + 2 * last))
     for k in range(last, n, -1):
         ratio = 1 / (2 * far + 2 * k * ratio)
@@ -163,7 +166,7 @@ loggamma = _declare("loggamma", z=lambda g, z: g * psi(z))
 def _rgamma_x(g: Array, x: Array, ans: Array) -> Array:
     """Return ``-rgamma psi``; left of 1/2, where psi has poles, from rgamma(x) = x (x + 1) ... (x + m - 1) rgamma(x + m)."""
     values = values_of(x)
-    if np.iscomplexobj(values) or not (values < 0.5).any():
+    if is_device_array(values) or np.iscomplexobj(values) or not (values < 0.5).any():
         return -g * ans * psi(x)
     m = np.where((values < 0.5) & (values > _LOWEST), np.ceil(0.5 - values), 0)
     product, slope = np.ones_like(values), np.zeros_like(values)

@@ -217,8 +217,7 @@ def _rise(x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
 
 def _share(x: Array, x0: Array, x1: Array) -> Array:
     """Return how far x is on its way from x0 to x1. On the way from minus infinity, it has arrived."""
-    share = (x - x0) / (x1 - x0)
-    return share if np.isfinite(values_of(x0)).all() else np.where(np.isinf(x0), x > x0, share)
+    return np.where(np.isinf(x0), x > x0, (x - x0) / (x1 - x0))
 
 
 def _steepness(g: Array, slope: Array, share: Array) -> Array:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import is_device_array
 from ..engine.functions import PlainFunction, composite
 from ..engine.methods import values_of
 from ..engine.primitive import primitive
@@ -219,7 +220,7 @@ def _eigh_rule(g: dict[int, Array], ans: Any, a: Array, UPLO: Any) -> Array:
 
 def _only_apart(w: Array, read: Any) -> bool:
     """Return whether some eigenvalues are nearly equal, but those of the vectors that are read are not."""
-    if not w.size:
+    if is_device_array(w) or not w.size:  # a device is not asked
         return False
     size = largest(np.abs(w))
     gaps = np.abs(_gaps(w, identity(w.shape[-1], w) * _column(size)))

@@ -121,18 +121,17 @@ def ratio(x: Array, length: Array) -> Array:
     return x * ~zero / (length + zero) if is_device_array(zero) or zero.any() else x / length
 
 
-def _direction(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return a finite vector of the direction of (x, y). Beside an infinite component, which counts as 1, a finite one is 0."""
-    infinite = np.isinf(values_of(x)) | np.isinf(values_of(y))
-    if not (is_device_array(infinite) or infinite.any()):
-        return x, y
-    return tuple([np.where(infinite, np.isinf(part) * np.sign(part), part) for part in (x, y)])  # type: ignore[return-value]
-
-
 def _cosine(x: Array, y: Array, length: Array) -> Array:
-    """Return ``x / length``, the derivative by x of the length of the vector (x, y)."""
-    u, v = _direction(x, y)
-    return ratio(u, length) if u is x else ratio(u, np.where(np.isinf(length), np.hypot(u, v), length))
+    """Return ``x / length``, the derivative by x of the length of the vector (x, y).
+
+    The direction of an infinite vector is finite: an infinite component counts as 1 or -1, and a finite one beside it as 0.
+    """
+    infinite = np.isinf(values_of(length))
+    if not (is_device_array(infinite) or infinite.any()):
+        return ratio(x, length)
+    infinite = np.isinf(values_of(x)) | np.isinf(values_of(y))
+    u, v = (np.where(infinite, np.isinf(values_of(part)) * np.sign(values_of(part)), part) for part in (x, y))
+    return ratio(u, np.where(infinite, np.hypot(values_of(u), values_of(v)), length))
 
 
 @new_array
@@ -143,8 +142,7 @@ def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
     infinite = np.isinf(values_of(ans))
     if not (is_device_array(infinite) or infinite.any()):
         return g * ratio(np.conjugate(x), ans)
-    parts = np.real(x), np.imag(x)
-    return g * (_cosine(*parts, ans) - 1j * _cosine(*parts[::-1], ans))
+    return g * (_cosine(np.real(x), np.imag(x), ans) - 1j * _cosine(np.imag(x), np.real(x), ans))
 
 
 def refuse_complex(name: str, x: Array, remedy: str) -> None:

@@ -257,6 +257,12 @@ def test_conventions(f: Callable[..., Any], inputs: list[Any], want: list[Any]) 
         (mg.gelu, 30.0, 0.0),
         (mg.gelu, -1e200, 0.0),
         (mg.erf, 30.0, 0.0),
+        (lambda x: np.abs(x) ** 2, 0.0, 0.0),  # a smooth function through a kink
+        (lambda x: np.linalg.norm(x * np.ones(2)) ** 2, 0.0, 0.0),
+        (lambda x: np.std(x * np.array([1.0, -1.0])) ** 2, 0.0, 0.0),
+        (lambda x: np.hypot(x, x) ** 2, 0.0, 0.0),
+        (lambda x: np.sum((x * np.ones(2)) ** 2), 0.0, 4.0),  # the same without one
+        (lambda x: np.var(x * np.array([1.0, -1.0])), 0.0, 2.0),
     ],
 )
 def test_second_order_conventions(f: Callable[..., Any], x: float, want: float) -> None:
