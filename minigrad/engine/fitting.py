@@ -73,18 +73,22 @@ def _argument(node: Node, entry: Any) -> str:
     return f" (the argument {' or '.join(found)})" if found else ""
 
 
-def explained_in_rule(error: Exception, entry: Any, arrays: Sequence[Any]) -> Exception | None:
-    """Return the error of a rule with the name of the operation, and its line if it was traced; None to leave it as it is.
+def explained_in_rule(error: Exception, entry: Any, arrays: Sequence[Any]) -> Exception:
+    """Return the error to raise for an error of a rule: with the name of the operation, and its line if it was traced.
 
     An error of a class of its own was raised on purpose, by the rule or by minigrad, and is left as it is.
     """
     what = f"the derivative of '{entry.primitive.name}'"
-    if isinstance(error, MemoryError) and not isinstance(error, MinigradError):
-        return out_of_memory(error, f"the backward of {entry.primitive.name}", [*arrays, *(entry.kept or ())])
     source = next((note.source for note in entry.notes if getattr(note, "source", None) is not None), None)
     line = "" if source is None else f'\nCalled by\n  File "{source.file}", line {source.line}\n    {source.text}'
-    if type(error) in _FROM_NUMPY:
-        return own_error(error, f"{what}: {str(error).rstrip('. ')}{line}")
-    if type(error) in _PLAIN and not error.names_operation:  # type: ignore[attr-defined]
-        return type(error)(f"{what}: {error}{line}")
-    return None
+    explained: Exception | None = None
+    if isinstance(error, MemoryError) and not isinstance(error, MinigradError):
+        explained = out_of_memory(error, f"the backward of {entry.primitive.name}", [*arrays, *(entry.kept or ())])
+    elif type(error) in _FROM_NUMPY:
+        explained = own_error(error, f"{what}: {str(error).rstrip('. ')}{line}")
+    elif isinstance(error, _PLAIN) and type(error) in _PLAIN and not error.names_operation:
+        explained = type(error)(f"{what}: {error}{line}")
+    if explained is None:
+        return error
+    explained.__cause__ = error
+    return explained

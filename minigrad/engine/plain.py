@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from .._source import of_library
 from ..errors import UnsupportedError
 from .functions import PlainFunction, composite
 from .registry import registry
@@ -45,9 +44,8 @@ class InPlaceFunction:
 
     def call_numpy(self, args: Any, kwargs: Any) -> Any:
         caller = sys._getframe(2)  # frame 1 is __array_function__
-        if of_library(
-            caller.f_globals.get("__name__", "")
-        ):  # a function of NumPy that fills a new array: full, full_like
+        # a function of NumPy that fills a new array: full, full_like
+        if caller.f_globals.get("__name__", "").partition(".")[0] == "numpy":
             raise UnsupportedError(
                 f"np.{caller.f_code.co_name} writes a Tensor into a new array, which cannot be recorded: write "
                 "np.broadcast_to(t, shape), or np.full_like(u, t) of a Tensor u"

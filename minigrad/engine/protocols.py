@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._source import of_library
 from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
@@ -30,7 +29,7 @@ _BY_A_TRANSFORM = "If a transform such as mg.grad returned t, call it under 'wit
 def asked_for(tensor: Any, frame: FrameType) -> str:
     """Return the message for code, running in ``frame``, that asks for the array of a Tensor that requires a gradient."""
     module = frame.f_globals.get("__name__", "")
-    installed = "-packages" in frame.f_code.co_filename and not of_library(module)
+    installed = "-packages" in frame.f_code.co_filename and module.partition(".")[0] not in ("numpy", "minigrad")
     library = ".".join(module.split(".")[:2]) if installed else ""
     text = (
         f"{library or 'NumPy'} asked for the plain array of {tensor._describe()}, which requires a gradient: that would cut it "

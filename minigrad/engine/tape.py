@@ -210,9 +210,7 @@ def sweep(
                 contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
                 now.take(entry.parents, contributions, entry, entry.plan.fresh)
             except Exception as error:
-                if (explained := explained_in_rule(error, entry, [g])) is None:
-                    raise
-                raise explained from error
+                raise explained_in_rule(error, entry, [g])  # noqa: B904 - it has its cause
             if not retain_graph:
                 entry.kept = None
         for node, g in arrived.items():  # the cotangents of leaves, and of wanted entries where the sweep ended

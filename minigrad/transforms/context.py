@@ -95,11 +95,11 @@ class watch_reads:
         observers.numbers_read.remove(self._note)
 
 
-class Origin(NamedTuple):
+class KeptFrom(NamedTuple):
     """Where a kept value comes from: ``kind`` is "argument", "ans" (an output), "constant" or "saved" (somewhere else)."""
 
     kind: str
-    index: int = 0
+    position: int = 0
 
 
 class Origins:
@@ -117,30 +117,30 @@ class Origins:
         self, constants: Sequence[Any], args: Sequence[Any], kwargs: Any, outputs: Sequence[Any], ans: Any, read: bool
     ) -> None:
         self.read = read
-        self._known: dict[int, tuple[Any, Origin]] = {}  # by id, with the value, so that the id stays its own
+        self._known: dict[int, tuple[Any, KeptFrom]] = {}  # by id, with the value, so that the id stays its own
         self._args, self._outputs, self._ans = args, outputs, ans
         plain = leaves([kwargs, *(arg for arg in args if not isinstance(arg, Tensor))])
         self._constants = {*map(id, plain), *map(id, constants)}
 
-    def of(self, value: Any) -> Origin:
+    def of(self, value: Any) -> KeptFrom:
         """Return the origin of a value while the forward's inputs and outputs are at hand."""
         for i, arg in enumerate(self._args):
             if value is arg:
-                return Origin("argument", i)
+                return KeptFrom("argument", i)
         for i, output in enumerate(self._outputs):
             if value is output:
-                return Origin("ans", i)
+                return KeptFrom("ans", i)
         if id(value) in self._constants:
-            return Origin("constant")
+            return KeptFrom("constant")
         array = value._array if isinstance(value, Tensor) else value
         same = [i for i, arg in enumerate(self._args) if isinstance(arg, Tensor) and arg._array is array]
         if same:  # t.numpy() and t.detach() share the array of t
             alike = len({id(self._args[i]._node) for i in same}) == 1
-            return Origin("argument", same[0]) if alike else Origin("saved")
+            return KeptFrom("argument", same[0]) if alike else KeptFrom("saved")
         index = next((i for i, array_out in enumerate(self._ans) if array_out is array), None)
-        return Origin("saved") if index is None else Origin("ans", index)
+        return KeptFrom("saved") if index is None else KeptFrom("ans", index)
 
-    def settle(self, ctx: FunctionContext) -> list[tuple[Any, Origin]]:
+    def settle(self, ctx: FunctionContext) -> list[tuple[Any, KeptFrom]]:
         """Note the origins of the values in the attributes of ``ctx``, and return its inputs and outputs.
 
         After that, the origins hold no value that ``ctx`` does not hold.
@@ -153,14 +153,14 @@ class Origins:
         self._args, self._outputs, self._ans, self._constants = (), (), (), set()
         return [(v, origin) for v, origin in self._known.values() if origin.kind != "constant" and hasattr(v, "dtype")]
 
-    def known(self, value: Any) -> Origin:
-        return self._known.get(id(value), (None, Origin("saved")))[1]
+    def known(self, value: Any) -> KeptFrom:
+        return self._known.get(id(value), (None, KeptFrom("saved")))[1]
 
 
 class RecordedContext(FunctionContext):
-    """``ctx`` for a recorded backward. It has the attributes of ``ctx``, each of which :class:`Reader` reads when asked."""
+    """``ctx`` for a recorded backward. It has the attributes of ``ctx``, which a :class:`ContextReader` reads one by one."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ContextReader) -> None:
         self.needs_input_grad = reader.ctx.needs_input_grad
         self.__reader = reader
 
@@ -170,7 +170,7 @@ class RecordedContext(FunctionContext):
         return value
 
 
-class Reader:
+class ContextReader:
     """Gives each value that ``ctx`` keeps at its node of the tape.
 
     Attributes:
@@ -180,7 +180,7 @@ class Reader:
     """
 
     def __init__(
-        self, entry: Entry, ctx: FunctionContext, origins: Origins, saved: Sequence[tuple[Any, Origin]], several: bool
+        self, entry: Entry, ctx: FunctionContext, origins: Origins, saved: Sequence[tuple[Any, KeptFrom]], several: bool
     ) -> None:
         self.entry, self.ctx, self.origins, self.saved, self.several = entry, ctx, origins, saved, several
         self.doubtful: list[str] = []
@@ -190,16 +190,16 @@ class Reader:
             return tuple(self._connected(f"{name}[{i}]", v, origin) for i, (v, origin) in enumerate(self.saved))
         return self._rebuilt(name, getattr(self.ctx, name), {})
 
-    def _connected(self, name: str, value: Any, origin: Origin) -> Any:
+    def _connected(self, name: str, value: Any, origin: KeptFrom) -> Any:
         """Return a value of this origin at its node of the tape."""
         node: Any = None
         array = value._array if isinstance(value, Tensor) else value
         if origin.kind == "saved" and self._depends(value):
             self.doubtful.append(name)
         elif origin.kind == "argument":
-            node = self.entry.parents[origin.index]
+            node = self.entry.parents[origin.position]
         elif origin.kind == "ans" and array.dtype.kind in "fc":
-            node = Output(self.entry, origin.index, array.shape, array.dtype) if self.several else self.entry
+            node = Output(self.entry, origin.position, array.shape, array.dtype) if self.several else self.entry
         return (
             value if node is None else make_tensor(np.asarray(array) if isinstance(array, np.generic) else array, node)
         )

@@ -70,9 +70,7 @@ def push(
             try:
                 found[entry] = _Push(entry, wanted.get(entry), create_graph, directions).push(moves)
             except Exception as error:
-                if (explained := explained_in_rule(error, entry, [])) is None:
-                    raise
-                raise explained from error
+                raise explained_in_rule(error, entry, [])  # noqa: B904 - it has its cause
     return found
 
 

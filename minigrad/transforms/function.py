@@ -27,7 +27,7 @@ from ..engine.tape import Entry, entry_of, leading_to, new_entry, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
-from .context import FunctionContext, Origins, Reader, RecordedContext, constants_of, doubt, watch_reads
+from .context import ContextReader, FunctionContext, Origins, RecordedContext, constants_of, doubt, watch_reads
 
 
 class Function:
@@ -163,12 +163,12 @@ class _FunctionPlan:
         name = self.function.__name__
         return [g if g is None else g + doubt(name, reader.doubtful, entry.parents, g) for g in gradients]
 
-    def _context(self, entry: Entry, create_graph: bool) -> tuple[FunctionContext, Reader | None]:
+    def _context(self, entry: Entry, create_graph: bool) -> tuple[FunctionContext, ContextReader | None]:
         """Return the context for the backward; if the backward is recorded, inputs and outputs have their nodes."""
         assert entry.kept is not None
         saved = [make_tensor(v, None) if wrapped else v for v, wrapped in zip(entry.kept, self.wrapped)]
         if create_graph:
-            reader = Reader(entry, self.ctx, self.origins, list(zip(saved, self.saved)), bool(self.outputs))
+            reader = ContextReader(entry, self.ctx, self.origins, list(zip(saved, self.saved)), bool(self.outputs))
             return RecordedContext(reader), reader
         ctx = copy.copy(self.ctx)
         ctx.saved_tensors = tuple(saved)

@@ -60,6 +60,11 @@ def put(**made: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any], None]:
     return keep
 
 
+def append(ctx: Any, x: Any, y: Any) -> None:
+    ctx.all = kept = []
+    kept.append(y)
+
+
 RIGHT: dict[str, Any] = {
     "attribute": (put(y=lambda x, y: y), lambda ctx: ctx.y),
     "input": (put(x=lambda x, y: x), lambda ctx: np.exp(ctx.x)),
@@ -71,7 +76,7 @@ RIGHT: dict[str, Any] = {
     "namedtuple": (put(all=lambda x, y: Both(3, y)), lambda ctx: ctx.all.y),
     "dataclass": (put(kept=lambda x, y: Kept(y)), lambda ctx: ctx.kept.y),
     "instance": (put(kept=lambda x, y: SimpleNamespace(inside=SimpleNamespace(y=y))), lambda ctx: ctx.kept.inside.y),
-    "appended later": (lambda ctx, x, y: (setattr(ctx, "all", kept := []), kept.append(y)), lambda ctx: ctx.all[0]),
+    "appended later": (append, lambda ctx: ctx.all[0]),
     "saved": (lambda ctx, x, y: ctx.save_for_backward(y), lambda ctx: ctx.saved_tensors[0]),
     "unread": (put(half=lambda x, y: y / 2, y=lambda x, y: y), lambda ctx: ctx.y),
     "default": (put(y=lambda x, y: y), lambda ctx: getattr(ctx, "missing", ctx.y)),
@@ -248,7 +253,12 @@ def test_a_change_in_place_of_an_output_that_an_attribute_keeps_is_found() -> No
 
 def test_what_forward_kept_is_not_changed() -> None:
     kept: list[Any] = []
-    f = exp(lambda ctx, x, y: (kept.append(y), setattr(ctx, "all", kept)), lambda ctx: ctx.all[-1]).apply
+
+    def keep(ctx: Any, x: Any, y: Any) -> None:
+        kept.append(y)
+        ctx.all = kept
+
+    f = exp(keep, lambda ctx: ctx.all[-1]).apply
     mg.grad(mg.grad(f))(1.5)
     assert all(not t.requires_grad for t in kept)
 

@@ -1,4 +1,4 @@
-"""Least squares, polynomials and covariances."""
+"""Polynomials and covariances, as compositions of functions that have rules."""
 
 import operator
 import warnings
@@ -6,64 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.functions import composite
-from ..engine.methods import values_of
-from ..engine.primitive import primitive
-from ..engine.tensor import Tensor
-from ..engine.types import Array
-from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError, UnsupportedError
-from .axes import array_of
-
-
-def _t(x: Array) -> Array:
-    return np.swapaxes(x, -1, -2)
-
-
-def _h(x: Array) -> Array:
-    return np.conjugate(_t(x))
-
-
-# --- least squares --------------------------------------------------------------------------------------------------
-
-
-def _lstsq(a: Array, b: Array, /, rcond: Any = None) -> Any:
-    return np.linalg.lstsq(a, b, rcond)
-
-
-def _columns(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> tuple[Any, Any, Any, Any]:
-    """Return the cotangent of the solution, the solution and the residual as matrices, and the pseudoinverse of ``a``."""
-    x = ans[0]
-    gx = g.get(0, 0 * x)
-    if b.ndim == 1:
-        gx, x, b = gx[:, None], x[:, None], b[:, None]
-    eps = np.finfo(x.dtype).eps
-    cut = max(a.shape) * eps if rcond is None else eps if rcond == -1 else rcond
-    return gx, x, b - a @ x, np.linalg.pinv(a, cut)
-
-
-def _lstsq_rule_a(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> Array:
-    """Differentiate ``x = pinv(a) @ b`` for a constant rank; the sums of squares (output 1) move only with the data."""
-    gx, x, left, p = _columns(g, ans, a, b, rcond)
-    back = _t(p) @ gx
-    ga = np.conjugate(left @ (_t(gx) @ p @ _h(p)) + (_h(p) @ x) @ (_t(gx) - _t(gx) @ p @ a)) - back @ _t(x)
-    if 1 in g and ans[1].size:
-        ga = ga - 2 * (np.conjugate(left) * g[1]) @ _t(x)
-    if 3 in g:
-        u, _, vh = np.linalg.svd(a, full_matrices=False)
-        ga = ga + np.conjugate(u * g[3] @ vh)
-    return ga
-
-
-def _lstsq_rule_b(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> Array:
-    gx, _, left, p = _columns(g, ans, a, b, rcond)
-    gb = _t(p) @ gx
-    if 1 in g and ans[1].size:
-        gb = gb + 2 * np.conjugate(left) * g[1]
-    return np.reshape(gb, b.shape)
-
-
-lstsq = primitive(np.linalg.lstsq, _lstsq).vjp(a=_lstsq_rule_a, b=_lstsq_rule_b)
-
+from .engine.functions import composite
+from .engine.methods import values_of
+from .engine.tensor import Tensor
+from .engine.types import Array
+from .errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError, UnsupportedError
+from .rules.axes import array_of
 
 # --- polynomials ----------------------------------------------------------------------------------------------------
 
@@ -201,7 +149,7 @@ def _cov(
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=4)
         freedom = 0.0
     rows = rows - mean[:, None]
-    c = rows @ _h(rows if w is None else rows * w) * np.true_divide(1, freedom)
+    c = rows @ np.conjugate((rows if w is None else rows * w).T) * np.true_divide(1, freedom)
     return np.squeeze(c.astype(dtype) if c.dtype != dtype else c)
 
 
