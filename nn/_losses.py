@@ -15,7 +15,7 @@ REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum]
 
 
 def _times(t: Array, y: Array, /) -> Any:
-    return t * np.where(t == 0, 0, y)
+    return t * (y if type(y) is np.ndarray and all_finite(y) else np.where(t == 0, 0, y))
 
 
 # t * y, which is 0 where t is 0, though y may be infinite or NaN: a share, a factor or a cotangent of 0 reads nothing.

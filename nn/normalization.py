@@ -84,11 +84,12 @@ class LayerNorm(Module):
         check_not_complex("LayerNorm", x)
         if not self.eps_outside:
             return layer_norm(x, self.weight, self.bias, eps=self.eps)
+        eps = max(self.eps, float(np.finfo(x.dtype).smallest_subnormal)) if self.eps else 0.0  # 1e-8 is 0 in float16
         scale = 1.0 if squares_fit(x, 0.0) else power_of_two(x)  # a small deviation counts in the gradients
         x = x / scale
         centred = x - x.mean(axis=-1, keepdims=True)
         centred = centred - centred.mean(axis=-1, keepdims=True)  # removes the rounding error of the mean
-        return centred / (x.std(axis=-1, keepdims=True) + self.eps / scale) * self.weight + self.bias
+        return centred / (x.std(axis=-1, keepdims=True) + eps / scale) * self.weight + self.bias
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
@@ -263,8 +264,10 @@ class BatchNorm(_OfChannels):
         # The sums are in float64: NumPy adds a column of float32 numbers one after the other, which loses digits.
         mean = array.mean(axis=axes, dtype=np.float64)
         shape = (-1, *[1] * (array.ndim - 2))
-        centred = array - mean.astype(array.dtype).reshape(shape)
-        squares, rest = (each.mean(axis=axes, dtype=np.float64) for each in (centred * centred, centred))
+        near = mean.astype(array.dtype)
+        centred = array - near.reshape(shape)
+        centred *= centred
+        squares, rest = centred.mean(axis=axes, dtype=np.float64), mean - near
         count = array.size // array.shape[1]
         for buffer, found in (
             (self.running_mean, mean),
