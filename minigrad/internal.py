@@ -25,6 +25,11 @@ from .engine.methods import plain_array  # the array of a Tensor, or an error if
 from .engine.modes import recording  # whether operations are recorded
 from .engine.observers import active, recorders, scope  # the active observers, and the running module for them
 from .engine.plan import Plan  # decides which values a recorded call keeps, and computes its backward
+from .engine.ranges import (
+    all_finite,  # whether arrays have no NaN and no infinite number
+    power_of_two,  # the power of two below the largest number of each row
+    squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
+)
 from .engine.registry import registry  # the primitive of each NumPy function
 from .engine.signatures import new_array  # declares that a rule returns an array that nothing else refers to
 from .engine.tape import (
@@ -52,14 +57,8 @@ from .rules.axes import wide  # float16 numbers as float32, which a count needs
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
 from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.indexing import scatter_add  # zeros with values added at an index
-from .rules.neural import (
-    LOWEST,  # the score of a masked key
-    check_labels,  # checks labels and a reduction
-    power_of_two,  # the power of two below the largest number of each row
-    squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
-)
+from .rules.neural import LOWEST, check_labels  # the score of a masked key; checks labels and a reduction
 from .rules.products import (
-    all_finite,  # whether arrays have no NaN and no infinite number
     dot_products,  # x @ y^T, which reads nothing backward where the gradient is 0
     weighted_sum,  # weights @ values, which reads nothing where the weight is 0
 )

@@ -107,11 +107,10 @@ class GlobalAttention(Module):
     def _inputs(
         self, query: TensorLike, key: TensorLike | None, value: TensorLike | None, masks: Masks
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return query, key and value as Tensors, with 0 in place of a NaN that no query may see."""
         name, own = type(self).__name__, key is None or key is query
         dtype = next((parameter.dtype for parameter in self.parameters()), None)
         query = check_real(query, name) if dtype is None else as_input(query, dtype, name)
-        key = query if own or key is None else as_input(key, query.dtype, name)
+        key = query if key is None or own else as_input(key, query.dtype, name)
         value = key if value is None else as_input(value, query.dtype, name)
         if query.ndim not in (2, 3) or key.ndim != 3 or value.ndim != 3:
             raise ShapeError(

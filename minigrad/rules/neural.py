@@ -13,6 +13,7 @@ import numpy as np
 
 from ..device import check_range
 from ..engine.primitive import Primitive, primitive
+from ..engine.ranges import power_of_two, squares_fit
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import check_not_complex, erf
@@ -215,31 +216,6 @@ def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Ar
         centred, eps = centred / scale, (root / scale) ** 2
     variance = np.mean(centred * centred, axis=-1, keepdims=True)
     return centred / np.sqrt(variance + eps) * gamma + beta
-
-
-def squares_fit(x: Array, eps: float) -> bool:
-    """Return whether squares stay in the range of their dtype, and small ones do not count beside eps. Only NumPy is asked."""
-    x = getattr(x, "_array", x)
-    if type(x) is not np.ndarray or x.dtype.kind != "f" or not x.size:
-        return True
-    info = np.finfo(x.dtype)
-    bound = (float(info.max) / (4 * x.shape[-1])) ** 0.5
-    return eps >= info.tiny / info.eps and bool(max(x.max(), -x.min()) < bound)
-
-
-def variances_fit(inverse: Array, eps: float) -> bool:
-    """Return whether no inverse of ``sqrt(variance + eps)`` tells of squares that have left the range of their dtype."""
-    if not inverse.size:
-        return True
-    info = np.finfo(inverse.dtype)
-    return bool(inverse.min() > 0) and (eps >= info.tiny / info.eps or bool(inverse.max() ** 2 <= info.eps / info.tiny))
-
-
-def power_of_two(x: Array, least: Any = 0.0) -> Array:
-    """Return the power of two below the largest number of each row or ``least``; to divide by it is exact. It is a constant."""
-    x = getattr(x, "_array", x)
-    size = np.maximum(largest(np.abs(x)), np.asarray(least, x.dtype, like=x))
-    return np.ldexp(np.ones_like(size), np.frexp(size)[1] - 1)
 
 
 layer_norm = primitive(_layer_norm, name="layer_norm").reference(_layer_norm)

@@ -4,25 +4,13 @@
 Otherwise they are two primitives, whose derivatives are one another.
 """
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..engine.primitive import primitive
+from ..engine.ranges import all_finite
 from ..engine.types import Array
-
-
-def all_finite(*arrays: Any) -> bool:
-    """Return whether Tensors or NumPy arrays have no NaN and no infinite number. Other arrays are not asked: it would wait."""
-    for array in arrays:
-        array = getattr(array, "_array", array)
-        if type(array) is not np.ndarray or array.dtype.kind not in "fc":
-            continue
-        # A product of BLAS is the fastest sum. It is infinite for large numbers, too, and does not warn.
-        if not (array.dtype.char in "fdFD" and isfinite(np.vdot(array, array).real)) and not np.isfinite(array).all():
-            return False
-    return True
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

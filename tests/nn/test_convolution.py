@@ -257,6 +257,8 @@ def test_a_written_program_has_no_minigrad_in_it() -> None:
 def test_an_output_padding_of_a_stride_or_more_is_pytorchs(options: dict[str, Any]) -> None:
     """A convolution of so large a result makes more steps than x has. Both orders are right, for x and for the weight."""
     x, w = rng(0).standard_normal((2, 4, 4, 5)) / 8, rng(1).standard_normal((4, 3, 3, 2)) / 8
+    mine: Any
+    theirs: Any
     mine, theirs = ([each(x), each(w)] for each in (lambda a: Tensor(a, requires_grad=True), to_torch))
     for t in theirs:
         t.requires_grad_()

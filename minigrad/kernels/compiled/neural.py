@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitive import Primitive
+from ...engine.ranges import variances_fit
 from ...engine.types import Array
 from ...rules import neural
 from ..numpy.activations import gelu_backward, gelu_forward
@@ -114,7 +115,7 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
     saved = np.empty((len(rows), 3), dtype)
     arguments = (plain(gamma, dtype), plain(beta, dtype), matrix(ans, dtype), saved, eps)
     over_rows(by_rows.layer_norm, rows, *arguments)
-    return (ans, saved) if neural.variances_fit(saved[:, 2], eps) else NotImplemented
+    return (ans, saved) if variances_fit(saved[:, 2], eps) else NotImplemented
 
 
 def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
