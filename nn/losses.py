@@ -255,14 +255,16 @@ def binary_cross_entropy_with_logits(
     logits, targets = pair(logits, targets, name, "logits", reduction)
     if weight is None and pos_weight is None:
         return _with_logits(logits, targets, reduction=reduction)
+    z: Any = logits
     if weight is not None:  # an element of weight 0 is not read
         own = factors_of(weight, logits, name, "weight")
         if not all_finite(logits) or is_device_array(array_of(logits)):
-            logits = np.where(own != 0, logits, 0.0)
-    losses = _with_logits(logits, targets)
-    if pos_weight is not None:
-        factors = factors_of(pos_weight, logits, name, "pos_weight")
-        losses = losses + times((factors - 1) * targets, _with_logits(logits, np.ones_like(array_of(logits))))
+            z = np.where(own != 0, logits, 0.0)
+    if pos_weight is None:
+        losses = _with_logits(z, targets)
+    else:
+        factors, ones = factors_of(pos_weight, logits, name, "pos_weight"), np.ones_like(array_of(logits))
+        losses = times(factors * targets, _with_logits(z, ones)) + times(1 - targets, _with_logits(z, 0 * ones))
     if weight is not None:
         losses = times(own, losses)
     return reduced(losses, reduction, name)

@@ -25,14 +25,16 @@ def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any
     check_not_complex("rms_norm", x, weight)
     if not x.ndim or weight.shape != x.shape[-1:]:
         raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
-    eps = as_number(0, np.inf, eps=eps)
+    rows: Any = x
+    small: Any = as_number(0, np.inf, eps=eps)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.mean(x * x, axis=-1, keepdims=True)
-    if not _fit(plain(squares), eps):
-        root, scale = math.sqrt(eps), power_of_two(x, math.sqrt(eps))
-        x, eps = x / scale, (root / scale) ** 2
-        squares = np.mean(x * x, axis=-1, keepdims=True)
-    return x / np.sqrt(squares + eps) * weight
+        squares: Any = np.mean(rows * rows, axis=-1, keepdims=True)
+    if not _fit(plain(squares), small):
+        root = math.sqrt(small)
+        scale = power_of_two(rows, root)
+        rows, small = rows / scale, (root / scale) ** 2
+        squares = np.mean(rows * rows, axis=-1, keepdims=True)
+    return rows / np.sqrt(squares + small) * weight
 
 
 def _fit(squares: Any, eps: float) -> bool:

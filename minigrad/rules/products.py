@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
 from ..engine.ranges import all_finite
 from ..engine.types import Array
 
@@ -35,9 +35,9 @@ def _pairs(x: Array, y: Array, /) -> Array:
         return np.matmul(x, y.swapaxes(-1, -2))
 
 
-weighted = primitive(_weighted, name="weighted_sum").vjp(
+weighted: Primitive = primitive(_weighted, name="weighted_sum").vjp(
     weights=lambda g, values: pairs(g, values), values=lambda g, weights: weighted(weights.swapaxes(-1, -2), g)
 )
-pairs = primitive(_pairs, name="dot_products").vjp(
+pairs: Primitive = primitive(_pairs, name="dot_products").vjp(
     x=lambda g, y: weighted(g, y), y=lambda g, x: weighted(g.swapaxes(-1, -2), x)
 )

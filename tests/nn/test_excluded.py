@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def tokens(states: Any) -> Any:
     return states[MASK]
 
 
-def _recurrent(name: str, **options: Any) -> tuple[Any, Read]:
+def _recurrent(name: str, options: Any) -> tuple[Any, Read]:
     def read(layer: Any, x: Any) -> Any:
         states, last = layer(x, key_mask=MASK)
         last = last if isinstance(last, tuple) else (last,)
@@ -49,11 +50,15 @@ def _with_weights(layer: Any, heads: bool) -> tuple[Any, Read]:
     return layer, read
 
 
+def _pooled(how: str, _: Any, x: Any) -> Any:
+    return nn.pool(x, MASK, how)
+
+
 OPTIONS: Any = {"rng": rng(0), **F64}
 BIAS = np.where(MASK, 0.0, -np.inf)[:, None, None]
 CASES: dict[str, tuple[Any, Read]] = {
     **{
-        f"{name}, {words}": _recurrent(name, **options)
+        f"{name}, {words}": _recurrent(name, options)
         for name in ("RNN", "GRU", "LSTM")
         for words, options in {
             "plain": {},
@@ -61,7 +66,7 @@ CASES: dict[str, tuple[Any, Read]] = {
             "two layers, both ways": {"num_layers": 2, "bidirectional": True},
         }.items()
     },
-    "RNN, relu": _recurrent("RNN", activation="relu"),
+    "RNN, relu": _recurrent("RNN", {"activation": "relu"}),
     "global attention": _attention(nn.GlobalAttention("cosine")),
     "dot product": _attention(nn.DotProductAttention(scale=True)),
     "additive": _attention(nn.AdditiveAttention(4, 4, **OPTIONS)),
@@ -90,7 +95,7 @@ CASES: dict[str, tuple[Any, Read]] = {
     "encoder, norm after": _attention(nn.TransformerEncoderLayer(4, 2, 6, norm="post", rms_norm=True, **OPTIONS)),
     "decoder": (nn.TransformerDecoderLayer(4, 2, 6, **OPTIONS), lambda m, x: tokens(m(x, MEMORY, key_mask=MASK))),
     "memory": (nn.TransformerDecoderLayer(4, 2, 6, **OPTIONS), lambda m, x: m(MEMORY, x, memory_key_mask=MASK)),
-    **{f"pool, {how}": (nn.Sequential(), lambda m, x, how=how: nn.pool(x, MASK, how)) for how in ("mean", "sum", "first")},
+    **{f"pool, {how}": (nn.Sequential(), partial(_pooled, how)) for how in ("mean", "sum", "first")},
     "a model": (
         models.TwoLayerTransformer(models.TwoLayerConfig(4, 3, 2), **OPTIONS),
         lambda m, x: m(x, key_mask=MASK),
@@ -151,8 +156,8 @@ def test_a_key_that_only_some_queries_see_does_not_reach_the_others(how: str, ki
         lambda q, k, v: nn.GlobalAttention("cosine").with_weights(q, k, v, mask=allowed)[0],
     ]
     h = np.concatenate([q[:, :-1], np.full((2, 1, 4), np.nan)], axis=1)
-    runs = [nn.MessagePassing("dot")(each, mask=allowed).numpy()[:, blind] for each in (h, np.nan_to_num(h))]
-    np.testing.assert_allclose(*runs, rtol=1e-12)
+    one, other = (nn.MessagePassing("dot")(each, mask=allowed).numpy()[:, blind] for each in (h, np.nan_to_num(h)))
+    np.testing.assert_allclose(one, other, rtol=1e-12)
     if how == "window":
         forms.append(lambda q, k, v: nn.LocalAttention(2, "scaled_dot")(q, k, v))
     with kernels(kind), np.errstate(invalid="ignore"):  # the queries that see an infinite number

@@ -99,6 +99,8 @@ def test_binary_losses_at_infinite_logits(kernels: bool, dtype: Any) -> None:
             for one in both_orders(lambda x, o=options: nn.binary_cross_entropy_with_logits(x, t[:3], **o), z[:3]):
                 assert np.isfinite(one).all()
         assert nn.binary_cross_entropy_with_logits(z[:2], t[:2]).item() == 0
+        nothing = nn.binary_cross_entropy_with_logits(z[3:4], t[3:4], pos_weight=[0.0])  # t is 1
+        assert nothing.item() == 0
         z = rng(3).standard_normal((4, 3)).astype(dtype)
         weight, labels = np.array([1.0, 0.0, 2.0, 0.0])[:, None], rng(4).random((4, 3)).astype(dtype)
         for bad in (np.nan, np.inf, -np.inf):
