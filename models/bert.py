@@ -16,7 +16,7 @@ from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_json, require
 from nn._checks import as_ids, id_array
 from nn._progress import load_tqdm
-from nn.masks import as_key_mask
+from nn.masks import as_key_mask, token_positions
 from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
@@ -107,7 +107,8 @@ class BertEncoder(Model):
 
     Calling it:
         ids: (batch, length) integers, for example from :class:`WordPiece`.
-        mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
+        mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding. Positions count
+            the tokens only.
         token_types: (batch, length) integers; None stands for zeros.
 
         The call returns the output of the last layer, (batch, length, d_model).
@@ -265,8 +266,11 @@ class BertEncoder(Model):
         if token_types is None:
             token_types = np.zeros((1, 1), np.int64)
         token_types = as_ids(token_types, self.config.token_types, "BertEncoder's token_types")
-        x = self.tokens(ids) + self.positions(np.arange(shape[1])) + self.token_types(token_types)
-        return self.dropout(self.norm(x)), as_key_mask(mask, shape, x.data, "mask")
+        x = self.tokens(ids)
+        key_mask = as_key_mask(mask, shape, x.data, "mask")
+        positions = np.arange(shape[1]) if key_mask is None else token_positions(key_mask)
+        x = x + self.positions(positions) + self.token_types(token_types)
+        return self.dropout(self.norm(x)), key_mask
 
 
 # The names used here, and the names in the BERT files of Google and of the library Transformers

@@ -105,7 +105,8 @@ class Transformer(Model):
     If source and target share one vocabulary, then encoder, decoder and output share the table E (section 3.4). Otherwise the
     decoder and the output share a table, and the encoder has its own. p is the table of sinusoidal position codes.
 
-    Masks are booleans of the shape of the ids, True for tokens and False for padding; None if nothing is padding.
+    Masks are booleans of the shape of the ids, True for tokens and False for padding; None if nothing is padding. Positions
+    count the tokens only.
 
     Args:
         rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
@@ -168,8 +169,7 @@ class Transformer(Model):
 
     def encode(self, source: TensorLike, source_mask: TensorLike | None = None) -> Tensor:
         """Return the memory that the decoder attends to: (batch, source) ids -> (batch, source, d_model)."""
-        x = self._embedded(self.source_embedding, source)  # (batch, source, d_model)
-        source_mask = as_key_mask(source_mask, x.shape[:2], x.data, "source_mask")
+        x, source_mask = self._embedded(self.source_embedding, source, source_mask, "source_mask")
         for layer in self.encoder:
             x = layer(x, key_mask=source_mask)
         return x if self.encoder_norm is None else self.encoder_norm(x)
@@ -188,8 +188,7 @@ class Transformer(Model):
         the ids that are not cached yet are computed, and the result holds the logits of these ids only. An error leaves the
         caches as they were.
         """
-        x = self._embedded(self.target_embedding, target)  # (batch, target, d_model)
-        masks = self._masks(x, memory, source_mask, target_mask)
+        x, masks = self._target(target, memory, source_mask, target_mask)  # (batch, target, d_model)
         pairs: Sequence[Any] = [(None, None)] * len(self.decoder) if caches is None else caches
         if caches is not None:
             x = x[:, caches[0][0].length :]
@@ -244,32 +243,33 @@ class Transformer(Model):
         The result is a dict with a list of layers for "encoder" (source attends to source), "decoder" (target to target) and
         "cross" (target to source). The arguments are those of :meth:`forward`.
         """
-        x = self._embedded(self.source_embedding, source)
-        source_mask = as_key_mask(source_mask, x.shape[:2], x.data, "source_mask")
+        x, source_mask = self._embedded(self.source_embedding, source, source_mask, "source_mask")
         encoder, x = attention_by_layer(self.encoder, x, key_mask=source_mask)
         weights: dict[str, list[Tensor]] = {"encoder": encoder, "decoder": [], "cross": []}
         memory = x if self.encoder_norm is None else self.encoder_norm(x)
-        x = self._embedded(self.target_embedding, target)
-        masks = self._masks(x, memory, source_mask, target_mask)
+        x, masks = self._target(target, memory, source_mask, target_mask)
         for decoder_layer in self.decoder:
             weights["decoder"].append(decoder_layer.attention_weights(x, key_mask=masks["key_mask"]))
             weights["cross"].append(decoder_layer.cross_attention_weights(x, memory, **masks))
             x = decoder_layer(x, memory, **masks)
         return weights
 
-    def _masks(
-        self, x: Tensor, memory: Any, source_mask: TensorLike | None, target_mask: TensorLike | None
-    ) -> dict[str, Any]:
-        """Return the masks of the decoder's layers; errors name them by this class's arguments."""
-        return {
-            "key_mask": as_key_mask(target_mask, x.shape[:2], x.data, "target_mask"),
-            "memory_key_mask": as_key_mask(source_mask, memory.shape[:2], x.data, "source_mask"),
-        }
+    def _target(
+        self, target: TensorLike, memory: Any, source_mask: TensorLike | None, target_mask: TensorLike | None
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Return the input of the decoder's layers and their masks; errors name the masks by this class's arguments."""
+        x, key_mask = self._embedded(self.target_embedding, target, target_mask, "target_mask")
+        memory_key_mask = as_key_mask(source_mask, memory.shape[:2], x.data, "source_mask")
+        return x, {"key_mask": key_mask, "memory_key_mask": memory_key_mask}
 
-    def _embedded(self, embedding: nn.Embedding, ids: TensorLike) -> Tensor:
-        """Return ``dropout(sqrt(D) * e + p)``: (batch, length) -> (batch, length, d_model)."""
+    def _embedded(
+        self, embedding: nn.Embedding, ids: TensorLike, mask: TensorLike | None, name: str
+    ) -> tuple[Tensor, Any]:
+        """Return ``dropout(sqrt(D) * e + p)``, (batch, length, d_model), for ids (batch, length), and the mask as booleans."""
         ids = id_matrix(ids, "Transformer")
-        return self.dropout(self.positions(math.sqrt(self.config.d_model) * embedding(ids)))
+        x = math.sqrt(self.config.d_model) * embedding(ids)
+        key_mask = as_key_mask(mask, ids.shape, x.data, name)
+        return self.dropout(self.positions(x, key_mask=key_mask)), key_mask
 
 
 def _picked(array: TensorLike, rows: Any) -> Any:

@@ -100,7 +100,8 @@ class TransformerClassifier(Model):
 
         Args:
             ids: (batch, length) integers.
-            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
+            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding. Positions
+                count the tokens only.
 
         Returns:
             (batch, num_classes)
@@ -129,5 +130,6 @@ class TransformerClassifier(Model):
                 f"ids must have shape (batch, length) and mask the same, got {ids.shape}"
                 + ("" if mask is None else f" and {np.shape(mask)}")
             )
-        x = self.dropout(self.positions(self.embedding(ids)))
-        return x, as_key_mask(mask, ids.shape, x.data, "mask")
+        x = self.embedding(ids)
+        key_mask = as_key_mask(mask, ids.shape, x.data, "mask")
+        return self.dropout(self.positions(x, key_mask=key_mask)), key_mask

@@ -146,6 +146,22 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
     return np.arange(length) < counts[:, None]
 
 
+def token_positions(key_mask: Any) -> Any:
+    """Return the position of each token among those that the ``key_mask`` (batch, key) marks in its row, from 0.
+
+    Padding on the left thus changes no token's position. Padding itself has the position that it would have without a mask.
+    """
+    columns = beside(np.arange(key_mask.shape[1]), key_mask)
+    return np.where(key_mask, key_mask.cumsum(axis=1) - 1, columns)
+
+
+def positions_of(x: Any, start: int, key_mask: "TensorLike") -> Any:
+    """Return the :func:`token_positions` of x (batch, length, width), whose tokens follow ``start`` others in ``key_mask``."""
+    if x.ndim != 3:
+        raise ShapeError(f"a key_mask (batch, length) needs x of shape (batch, length, width), got {x.shape}")
+    return token_positions(as_key_mask(key_mask, (x.shape[0], start + x.shape[1]), x.data))[:, start:]
+
+
 def as_key_mask(key_mask: "TensorLike | None", shape: tuple[int, ...], like: Any, name: str = "key_mask") -> Any:
     """Return ``key_mask`` as booleans (batch, key) on the device of ``like``, or None. Error messages call it ``name``.
 

@@ -36,7 +36,8 @@ class MultiHeadAttention(Module):
             queries: Ainslie et al. 2023, arXiv:2305.13245. The value 1 gives multi-query attention.
         context_dim: the width of the key and value inputs, for cross-attention; d_model by default.
         out_dim: the width of the result; d_model by default.
-        rotary: whether to rotate queries and keys with :class:`RotaryPositions`, or its ``base``. It needs self-attention.
+        rotary: whether to rotate queries and keys with :class:`RotaryPositions`, or its ``base``. It needs self-attention. With
+            a ``key_mask``, the positions count tokens and not padding.
         strict: if False, H need not divide out_dim, and key_dim is out_dim / H rounded down.
         bias: whether the four maps have biases.
         scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
@@ -130,7 +131,7 @@ class MultiHeadAttention(Module):
         if self.dropout is not None and self.dropout.training:
             return self.with_weights(query, key, value, cache=cache, **masks)[0]
         query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, v = self._projected(query, key, value, cache)  # (batch, query or all keys, heads * width)
+        q, k, v = self._projected(query, key, value, cache, masks)  # (batch, query or all keys, heads * width)
         context = scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
         return self._joined(context)  # (batch, query, heads * value_dim) -> (batch, query, out_dim)
 
@@ -145,7 +146,7 @@ class MultiHeadAttention(Module):
     ) -> tuple[Tensor, Tensor]:
         """Return the result and its :meth:`attention_weights`, before dropout, from one pass, which stores all weights."""
         query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, v = self._projected(query, key, value, cache)
+        q, k, v = self._projected(query, key, value, cache, masks)
         q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))  # (batch, heads, query or all keys, width)
         weights = attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
         kept = weights if self.dropout is None else self.dropout(weights)
@@ -166,7 +167,7 @@ class MultiHeadAttention(Module):
         The cache is only read. To see the weights of new tokens, use this before the call that appends these tokens.
         """
         query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, _ = self._projected(query, key, value, cache, grow=False)
+        q, k, _ = self._projected(query, key, value, cache, masks, grow=False)
         q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)
         return attention_weights(q, k, mask, bias, self.scale)
 
@@ -201,13 +202,13 @@ class MultiHeadAttention(Module):
         return *without_unseen((q, k, v), mask, bias), mask, bias
 
     def _projected(
-        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, grow: bool = True
+        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, masks: Masks, grow: bool = True
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the queries, and all keys and values so far, each (batch, length, heads * width)."""
         q, k, v = self._mapped(query, key, value)  # (batch, query or key, heads or kv_heads * width)
         if self.rotary is not None:
-            start = 0 if cache is None else cache.length
-            q, k = self.rotary(q, start=start), self.rotary(k, start=start)
+            start, key_mask = 0 if cache is None else cache.length, masks.get("key_mask")
+            q, k = (self.rotary(t, start=start, key_mask=key_mask) for t in (q, k))
         if cache is not None:
             k, v = cache.append(k, v) if grow else cache.joined(k, v)  # (batch, all keys so far, kv_heads * width)
         if self.num_kv_heads != self.num_heads:

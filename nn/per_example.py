@@ -19,6 +19,7 @@ from .embedding import Embedding, TiedOutput
 from .example_grads import ExampleGrads
 from .functional_call import Copies, functional_call
 from .lora import LoRA
+from .masks import positions_of
 from .module import Module, Parameter
 from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .positional import LearnedPositions
@@ -225,8 +226,11 @@ def _embedding(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 
 def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
-    length, start = g.shape[-2], call.keywords.get("start", 0)
+    length, start, key_mask = g.shape[-2], call.keywords.get("start", 0), call.keywords.get("key_mask")
     rows = zeros((len(g), *call.layer.weight.shape), g)
+    if key_mask is not None:
+        np.add.at(rows, (beside(np.arange(len(g))[:, None], g), positions_of(call.y, start, key_mask)), g)
+        return {"weight": rows}
     rows[:, start : start + length] = _rows(g, 2).sum(axis=1)
     return {"weight": rows}
 

@@ -9,6 +9,7 @@ from minigrad.internal import Array, TensorLike
 
 from . import init
 from ._checks import as_input, beside, check_interval, check_not_negative, check_positive, check_real
+from .masks import positions_of
 from .module import DType, Module, Parameter
 
 
@@ -48,10 +49,11 @@ class PositionalEncoding(Module):
         base: that of :func:`sinusoids`.
 
     Calling it: x (..., length, d_model) -> the same shape, in the dtype of x. ``start`` is the position of the first token, for
-    decoding with a cache.
+    decoding with a cache. With ``key_mask`` (batch, start + length), True for tokens and False for padding, positions count the
+    tokens of each row only, so that padding on the left changes nothing; x is then (batch, length, d_model).
 
     Raises:
-        ShapeError: the last axis of x is not d_model.
+        ShapeError: the last axis of x is not d_model, or ``key_mask`` does not fit.
         ArgumentError: start is negative.
 
     Example:
@@ -70,10 +72,17 @@ class PositionalEncoding(Module):
         self.scale = float(scale)
         self._table = sinusoids(0, d_model, base=base)  # codes() replaces it by a longer one when a sequence needs it
 
-    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0, key_mask: "TensorLike | None" = None) -> Tensor:
         x = check_real(x, "PositionalEncoding")
-        stop = _stop(x, self.d_model, start, f"PositionalEncoding({self.d_model})")
-        return (x if self.scale == 1 else self.scale * x) + self.codes(start, stop, x.data)
+        _stop(x, self.d_model, start, f"PositionalEncoding({self.d_model})")
+        return (x if self.scale == 1 else self.scale * x) + self.codes_of(x, start, key_mask)
+
+    def codes_of(self, x: Tensor, start: int, key_mask: "TensorLike | None") -> Any:
+        """Return the codes of the tokens of x: (length, d_model), or with a ``key_mask`` (batch, length, d_model)."""
+        stop = start + x.shape[-2]
+        if key_mask is None:
+            return self.codes(start, stop, x.data)
+        return self.codes(0, stop, x.data)[positions_of(x, start, key_mask)]
 
     def codes(self, start: int, stop: int, like: Array) -> Any:
         """Return the codes of positions [start, stop), (stop - start, d_model), in the dtype and on the device of ``like``."""
@@ -99,10 +108,10 @@ class LearnedPositions(Module):
         scale: the factor of x.
 
     Calling it: x (..., length, d_model) -> the same shape. The parameter ``weight`` has shape (max_length, d_model).
-    ``start`` is the position of the first token, for decoding with a cache.
+    ``start`` and ``key_mask`` are those of :class:`PositionalEncoding`.
 
     Raises:
-        ShapeError: the last axis of x is not d_model, or start + length is more than max_length.
+        ShapeError: the last axis of x is not d_model, start + length is more than max_length, or ``key_mask`` does not fit.
         ArgumentError: start is negative.
 
     Example:
@@ -130,7 +139,7 @@ class LearnedPositions(Module):
         self.scale = float(scale)
         self.weight = Parameter(init.normal((max_length, d_model), std, rng=rng, dtype=dtype))
 
-    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0, key_mask: "TensorLike | None" = None) -> Tensor:
         x = as_input(x, self.weight.dtype, "LearnedPositions")
         max_length, d_model = self.weight.shape
         stop = _stop(x, d_model, start, f"LearnedPositions({max_length}, {d_model})")
@@ -139,7 +148,8 @@ class LearnedPositions(Module):
                 f"LearnedPositions has {max_length} positions, and x of shape {x.shape} ends at {stop}: make it with "
                 f"max_length={stop} or more, or give fewer tokens"
             )
-        return (x if self.scale == 1 else self.scale * x) + self.weight[start:stop]
+        places = slice(start, stop) if key_mask is None else positions_of(x, start, key_mask)
+        return (x if self.scale == 1 else self.scale * x) + self.weight[places]
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape) + (f", scale={self.scale:g}" if self.scale != 1 else "")

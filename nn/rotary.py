@@ -24,7 +24,7 @@ class RotaryPositions(Module):
         base: 10,000 in the paper. A larger base turns more slowly, for longer texts: 500,000 in Llama 3.
 
     Calling it: x (..., length, num_heads * head_dim) -> the same shape. The tokens' positions are ``start``, ``start + 1``, ...
-    There are no parameters.
+    With ``key_mask``, they count tokens as in :class:`PositionalEncoding`. There are no parameters.
 
     Raises:
         ArgumentError: head_dim is odd or not positive, base is less than 1, or start is negative.
@@ -49,7 +49,7 @@ class RotaryPositions(Module):
         self.head_dim = head_dim
         self.positions = PositionalEncoding(head_dim, base=base)  # its codes are the sines and cosines of the angles
 
-    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0, key_mask: "TensorLike | None" = None) -> Tensor:
         x = check_real(x, "RotaryPositions")
         if x.ndim < 2 or x.shape[-1] % self.head_dim:
             raise ShapeError(
@@ -58,13 +58,13 @@ class RotaryPositions(Module):
             )
         if start < 0:
             raise ArgumentError(f"start must be a position, 0 or more, got {start!r}")
-        length, width = x.shape[-2:]
-        codes = self.positions.codes(start, start + length, x.data)  # (length, head_dim): sin, cos, sin, cos ...
-        sin, cos = codes[:, 0::2, None], codes[:, 1::2, None]  # (length, head_dim / 2, 1)
+        width = x.shape[-1]
+        codes = self.positions.codes_of(x, start, key_mask)  # ([batch,] length, head_dim): sin, cos, sin, cos ...
+        sin, cos = codes[..., 0::2, None], codes[..., 1::2, None]  # ([batch,] length, head_dim / 2, 1)
         # A complex product: (a + ib)(cos + i sin) = (a cos - b sin) + i (b cos + a sin). The tables are repeated to the width
         # of x because NumPy's arithmetic is faster on long rows.
         cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)
-        cos, sin = (np.tile(t.reshape(length, self.head_dim), width // self.head_dim) for t in (cos, sin))
+        cos, sin = (np.tile(t.reshape(codes.shape), width // self.head_dim) for t in (cos, sin))
         swapped = x.reshape(*x.shape[:-1], width // 2, 2)[..., ::-1].reshape(x.shape)  # b, a of each pair a, b
         return x * cos + swapped * sin
 

@@ -255,7 +255,8 @@ def test_the_weights_to_look_at(norm: str) -> None:
     )
     assert not any(np.triu(each.numpy(), 1).any() for each in weights["decoder"])
     # the last layer's, from what the layers before it give
-    memory, x = model.encode(SOURCE, SOURCE_MASK), model._embedded(model.target_embedding, TARGET)
+    memory = model.encode(SOURCE, SOURCE_MASK)
+    x, _ = model._embedded(model.target_embedding, TARGET, None, "target_mask")
     x = model.decoder[0](x, memory, memory_key_mask=SOURCE_MASK)
     expected = model.decoder[1].cross_attention_weights(x, memory, memory_key_mask=SOURCE_MASK)
     assert_close(weights["cross"][1].numpy(), expected.numpy())
