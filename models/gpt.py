@@ -12,9 +12,10 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import Array, TensorLike, to_host
-from nn._checks import check_interval, check_not_negative, check_positive, id_array, id_matrix
+from nn._checks import beside, check_interval, check_not_negative, check_positive, id_array, id_matrix, plain
 from nn.cache import growing
 from nn.init import check_generator
+from nn.masks import as_key_mask, token_positions
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers
@@ -158,53 +159,75 @@ class GPT(Model):
         if not config.tied:
             self.output = nn.Affine(d_model, config.vocab_size, bias=False, rng=rng, dtype=dtype)
 
-    def forward(self, ids: TensorLike, caches: Sequence[nn.KeyValueCache] | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: TensorLike,
+        caches: Sequence[nn.KeyValueCache] | None = None,
+        *,
+        key_mask: TensorLike | None = None,
+    ) -> Tensor:
         """Return, for each token, the logits of the token that follows it.
 
         Args:
-            ids: (batch, length) integers, with length at most ``window``. Padding at the end needs no mask, because no token
-                sees later tokens; only the loss must ignore it.
+            ids: (batch, length) integers, with length at most ``window``.
             caches: one for each layer (:meth:`new_caches`), to be used under ``no_grad``. ``ids`` are then the tokens that
                 follow those already in the caches.
+            key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, which may stand anywhere; with
+                caches, it covers their tokens, too. No token sees padding, and positions count tokens only. The logits at
+                padding mean nothing, and the loss must leave them out. Padding at the end needs no mask, because no token sees
+                later tokens.
 
         Returns:
             (batch, length, vocab_size)
 
         Raises:
-            ShapeError: ``ids`` is not a matrix, or is longer than the window.
-            DTypeError, OutOfRangeError: the ids are not integers of the vocabulary.
-            ArgumentError: the number of caches is not the number of layers, or the caches hold different numbers of tokens.
-                No error changes a cache.
+            ShapeError: ``ids`` is not a matrix, or is longer than the window, or ``key_mask`` has another shape.
+            DTypeError, OutOfRangeError: the ids are not integers of the vocabulary, or ``key_mask`` is neither boolean nor 0/1.
+            ArgumentError: ``caches`` is not one :class:`nn.KeyValueCache` for each layer, these hold different
+                numbers of tokens, or ``key_mask`` differs from the one with which they were filled. No error changes a cache.
         """
-        if caches is not None and len(caches) != len(self.layers):
-            raise ArgumentError(f"caches must be one for each of the {len(self.layers)} layers, got {len(caches)}")
+        if caches is not None:
+            self._check_caches(caches)
         past = caches[0].length if caches else 0
-        x = self._embedded(ids, past)  # (batch, length, d_model)
-        masks = self._masks(past, x.shape[1])
+        x, key_mask = self._embedded(ids, past, key_mask, caches[0].key_mask if caches else None)
+        masks = self._masks(past, x.shape[1], key_mask)
         with growing(caches or ()):
             for i, layer in enumerate(self.layers):
                 x = layer(x, **masks, cache=caches[i] if caches is not None else None)
+        if caches is not None:
+            caches[0].key_mask = key_mask
         return self.output(self.norm(x))
+
+    def _check_caches(self, caches: Any) -> None:
+        kinds = [type(cache).__name__ for cache in caches if not isinstance(cache, nn.KeyValueCache)]
+        if kinds or len(caches) != len(self.layers):
+            raise ArgumentError(
+                f"caches must be one for each of the {len(self.layers)} layers, got "
+                + (f"{kinds[0]}: pass model.new_caches(); a mask is key_mask=mask" if kinds else f"{len(caches)}")
+            )
 
     def new_caches(self) -> list[nn.KeyValueCache]:
         """Return one empty cache for each layer."""
         return [nn.KeyValueCache() for _ in self.layers]
 
-    def attention_weights(self, ids: TensorLike) -> list[Tensor]:
+    def attention_weights(self, ids: TensorLike, *, key_mask: TensorLike | None = None) -> list[Tensor]:
         """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
-        x = self._embedded(ids)
-        return attention_by_layer(self.layers, x, **self._masks(0, x.shape[1]))[0]
+        x, key_mask = self._embedded(ids, 0, key_mask)
+        return attention_by_layer(self.layers, x, **self._masks(0, x.shape[1], key_mask))[0]
 
-    def _masks(self, past: int, length: int) -> nn.masks.Masks:
+    def _masks(self, past: int, length: int, key_mask: Any = None) -> nn.masks.Masks:
         """Return the masks of ``length`` tokens after ``past`` tokens in the caches."""
         reach, stop = self.config.sliding_window, past + length
         masks: nn.masks.Masks = {"causal": True}
+        places = np.arange(stop)  # of the keys; with a key_mask (batch, 1, stop), beside the axis of the heads
+        if key_mask is not None:
+            masks["key_mask"], places = key_mask, token_positions(key_mask)[:, None]
         if 0 < reach < stop:
-            masks["mask"] = np.arange(stop) > np.arange(past, stop)[:, None] - reach
+            masks["mask"] = places[..., None, :] > places[..., past:, None] - reach
         if self.config.positions == "alibi":
             # For each query, the place of a key differs from minus their distance by a number that softmax takes out.
-            slopes = alibi_slopes(self.config.num_heads).astype(self.embedding.weight.dtype)
-            masks["bias"] = slopes[:, None, None] * np.arange(stop, dtype=slopes.dtype)
+            slopes = beside(alibi_slopes(self.config.num_heads).astype(self.embedding.weight.dtype), places)
+            masks["bias"] = slopes[:, None, None] * places[..., None, :].astype(slopes.dtype)
         return masks
 
     def generate(
@@ -213,6 +236,7 @@ class GPT(Model):
         count: int,
         *,
         rng: np.random.Generator,
+        key_mask: TensorLike | None = None,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
@@ -230,6 +254,8 @@ class GPT(Model):
 
         Args:
             ids: (batch, length) integers with length at least 1; only the last ``window`` tokens are used.
+            key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, for prompts of different lengths.
+                Each row continues its own tokens, as if it were alone. Padding is usually on the left, and may stand anywhere.
             count: the number of tokens to add to each sequence.
             rng: draws the tokens; the same state gives the same tokens.
             temperature, top_k, top_p: as in :func:`nn.sample_tokens`.
@@ -240,8 +266,9 @@ class GPT(Model):
             (batch,) integers on the host, the next token of each sequence. Each is computed when it is requested.
 
         Raises:
-            ShapeError: ``ids`` is not a matrix, or is empty.
-            ArgumentError: a setting is out of its range.
+            ShapeError: ``ids`` is not a matrix, or is empty, or ``key_mask`` has another shape.
+            DTypeError, OutOfRangeError: ``key_mask`` is neither boolean nor 0/1.
+            ArgumentError: a setting is out of its range, or a row of ``key_mask`` has no token.
         """
         ids = id_array(ids, "generate")
         if ids.ndim != 2 or not ids.size:
@@ -254,18 +281,37 @@ class GPT(Model):
             raise ArgumentError(f"end must be an id of the vocabulary, 0 to {self.config.vocab_size - 1}, got {end}")
         settings: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
         nn.token_probabilities(np.zeros(2), **settings)  # checks the settings now, not at the first token
-        return self._tokens(np.asarray(to_host(ids)), count, check_generator(rng), settings, end, cache)
+        ids = np.asarray(to_host(ids.data if isinstance(ids, Tensor) else ids))
+        is_token = (
+            np.ones(ids.shape, bool) if key_mask is None else as_key_mask(to_host(plain(key_mask)), ids.shape, ids)
+        )
+        if not is_token.any(axis=1).all():
+            row = is_token.any(axis=1).argmin()
+            raise ArgumentError(f"generate needs at least one token in each row, and key_mask marks none in row {row}")
+        return self._tokens(ids, is_token, count, check_generator(rng), settings, end, cache)
 
     def _tokens(
-        self, ids: Array, count: int, rng: np.random.Generator, settings: dict[str, Any], end: int | None, cache: bool
+        self,
+        ids: Array,
+        is_token: Array,
+        count: int,
+        rng: np.random.Generator,
+        settings: dict[str, Any],
+        end: int | None,
+        cache: bool,
     ) -> Iterator[np.ndarray[Any, Any]]:
         window = self.config.window
-        context = ids[:, -window:]  # the tokens that the model sees
+        order = np.argsort(
+            is_token, axis=1, kind="stable"
+        )  # all padding goes to the left, where each row can be cut alone
+        context = np.take_along_axis(np.where(is_token, ids, 0), order, axis=1)  # the tokens that the model sees
+        context, is_token = _cut(context, np.take_along_axis(is_token, order, axis=1), window)
         closed = np.zeros(len(ids), bool)
         caches, new = self.new_caches(), context  # new: the tokens that are not in the caches yet
         for _ in range(count):
+            key_mask = None if is_token.all() else is_token
             with no_grad():
-                logits = self(new, caches) if cache else self(context)
+                logits = self(new, caches, key_mask=key_mask) if cache else self(context, key_mask=key_mask)
             tokens = nn.sample_tokens(logits[:, -1], rng=rng, **settings)
             if end is not None:
                 tokens = np.where(closed, end, tokens)
@@ -274,13 +320,20 @@ class GPT(Model):
             if closed.all():
                 return
             new = tokens[:, None]
-            context = np.concatenate([context, new], axis=1)
-            if context.shape[1] > window:
-                context = context[:, -max(window // 2, 1) :]
+            context, is_token = (
+                np.concatenate([t, one], axis=1) for t, one in ((context, new), (is_token, new == new))
+            )
+            if (full := is_token.sum(axis=1) > window).any():
+                context, is_token = _cut(context, is_token, np.where(full, max(window // 2, 1), window))
                 caches, new = self.new_caches(), context
 
-    def _embedded(self, ids: TensorLike, past: int = 0) -> Tensor:
-        """Return the input of the layers: (batch, length) -> (batch, length, d_model)."""
+    def _embedded(
+        self, ids: TensorLike, past: int, key_mask: TensorLike | None, earlier: Any = None
+    ) -> tuple[Tensor, Any]:
+        """Return the input of the layers, (batch, length, d_model), and the mask of all keys, (batch, past + length), or None.
+
+        ``earlier`` is the mask of the keys in the caches; without a new one, the ids that follow are tokens.
+        """
         ids = id_matrix(ids, "GPT")
         length, window = past + ids.shape[1], self.config.window
         if length > window:
@@ -289,7 +342,26 @@ class GPT(Model):
                 + (", with new caches" if past else "")
             )
         x = self.embedding(ids)
-        return self.dropout(x if self.positions is None else self.positions(x, start=past))
+        mask: Any = as_key_mask(key_mask, (ids.shape[0], length), x.data)
+        if earlier is not None and len(earlier) != ids.shape[0]:
+            pass  # the first layer raises an error, which names its cache
+        elif mask is not None:
+            if past and not (mask[:, :past] == (True if earlier is None else earlier)).all():
+                raise ArgumentError(
+                    "key_mask differs from the one with which the caches were filled: it covers their tokens, too, so "
+                    "concatenate that mask with the one of the new tokens"
+                )
+        elif earlier is not None:
+            mask = np.concatenate([earlier, np.ones(ids.shape, bool, like=x.data)], axis=1)
+        return self.dropout(x if self.positions is None else self.positions(x, start=past, key_mask=mask)), mask
+
+
+def _cut(context: Array, is_token: Array, most: Any) -> tuple[Array, Array]:
+    """Keep the last ``most`` tokens of each row, whose padding is on the left, and no column of padding alone."""
+    places = is_token[:, ::-1].cumsum(axis=1)[:, ::-1]  # 1 for the last token of a row
+    is_token = is_token & (places <= np.reshape(most, (-1, 1)))
+    width = is_token.sum(axis=1).max(initial=1)
+    return context[:, -width:], is_token[:, -width:]
 
 
 def alibi_slopes(num_heads: int) -> Array:

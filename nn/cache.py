@@ -32,6 +32,7 @@ class KeyValueCache:
 
     def __init__(self) -> None:
         self.length = 0  # the number of tokens in the cache
+        self.key_mask: Any = None  # (batch, length) booleans, noted by a model: True = a token, False = padding
         self._keys: Any = None  # (batch, capacity, width); only the first `length` tokens are valid
         self._values: Any = None
 
@@ -93,6 +94,7 @@ class KeyValueCache:
         if self._keys is not None:
             rows = beside(rows, self._keys)
             self._keys, self._values = self._keys[rows], self._values[rows]
+            self.key_mask = None if self.key_mask is None else self.key_mask[rows]
 
     def _written(self, held: Any, new: Any, end: int) -> Any:
         """Write ``new`` after the tokens in ``held``, or in a buffer twice as long if ``held`` is full. Return the buffer."""

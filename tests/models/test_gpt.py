@@ -251,8 +251,9 @@ def test_what_the_model_sees_is_between_half_a_window_and_a_window(monkeypatch: 
     seen: list[np.ndarray] = []
     forward = model.forward
 
-    def spy(ids: Any, caches: Any = None) -> Any:
+    def spy(ids: Any, caches: Any = None, key_mask: Any = None) -> Any:
         seen.append(ids)
+        assert key_mask is None
         return forward(ids, caches)
 
     monkeypatch.setattr(model, "forward", spy)
@@ -439,6 +440,11 @@ def test_caches_need_no_grad_and_one_a_layer() -> None:
         model(IDS, model.new_caches())
     with no_grad(), pytest.raises(ArgumentError, match="caches must be one for each of the 3 layers, got 2"):
         model(IDS, model.new_caches()[:2])
+    for mask in ([[1] * 8] * 3, np.ones((3, 8), bool)):
+        with pytest.raises(
+            ArgumentError, match=r"for each of the 3 layers, got (list|ndarray): .* a mask is key_mask=mask"
+        ):
+            model(IDS, mask)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
