@@ -146,7 +146,7 @@ def test_a_plateau_equals_pytorch(mode, settings, sign) -> None:
     theirs = {"min_lr" if name == "final" else name: value for name, value in settings.items()}
     scheduler = schedulers.ReduceLROnPlateau(optimizer, mode, **theirs)
     ours = mode if sign > 0 else {"min": "max", "max": "min"}[mode]
-    schedule = PlateauSchedule(PEAK, (ours, "a"), **settings)
+    schedule = PlateauSchedule(PEAK, (ours, "a"), **settings)  # type: ignore[arg-type]
     seen = {schedule([])}
     for epoch, value in enumerate(values.tolist()):
         scheduler.step(value)

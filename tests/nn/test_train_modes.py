@@ -78,7 +78,7 @@ def test_a_frozen_norm_keeps_its_statistics_and_the_others_train(freeze: Any, va
     assert statistics(model.layers[1]) == before and modes[8:] == [[False, True]] * 8
     model.train()
     assert all(module.training for module in model.modules())
-    assert vars(model.layers[1]).keys() == vars(one.train().layers[1]).keys()  # type: ignore[attr-defined]
+    assert vars(model.layers[1]).keys() == vars(one.train().layers[1]).keys()
 
 
 def test_what_is_let_go_trains_in_the_next_run() -> None:
@@ -130,7 +130,7 @@ def test_a_program_that_switches_modes_between_steps_thaws_nothing(look: Any) ->
 
 
 def test_a_single_part_may_train_in_a_model_in_evaluation_mode() -> None:
-    model = net()
+    model: Any = net()
     model.eval()
     model.layers[4].train()
     before, other = statistics(model.layers[1]), statistics(model.layers[4])

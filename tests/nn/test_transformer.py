@@ -145,7 +145,7 @@ def test_the_options_of_the_decoder_layer_equal_pytorchs(norm: str, rms_norm: bo
         if rms_norm:
             setattr(theirs, f"norm{i}", torch.nn.RMSNorm(WIDTH, eps=1e-3))
         elif not bias:  # PyTorch's norms have none either
-            each.bias.data[:] = 0
+            each.bias.data[:] = 0  # type: ignore[union-attr]
             del state[f"norm{i}.bias"]
     load(theirs, state)
     tensors, torch_tensors = (
@@ -173,7 +173,7 @@ def test_the_decoder_layer_shares_keys_and_values_between_heads() -> None:
     expected = full(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK).numpy()
     assert_close(shared(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK).numpy(), expected)
     with no_grad():
-        masks = {"memory_key_mask": MEMORY_KEY_MASK}
+        masks: dict[str, Any] = {"memory_key_mask": MEMORY_KEY_MASK}
         steps = [
             shared(X[:, [t]], MEMORY, **masks, cache=cache, memory_cache=memory_cache).numpy() for t in range(LENGTH)
         ]
