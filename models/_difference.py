@@ -91,10 +91,15 @@ def _referred(function: FunctionType) -> list[Any]:
 
 def _is_plain(value: Any) -> bool:
     """Return whether an object is compared by its attributes: a dataclass, or one whose class does not compare objects."""
-    compared = type(value).__eq__ is not object.__eq__ and not is_dataclass(value)
+    compared = _compares(value) and not is_dataclass(value)
     return (
         hasattr(value, "__dict__") and not compared and not isinstance(value, (type, nn.Module, FunctionType, Tensor))
     )
+
+
+def _compares(value: Any) -> bool:
+    own: Any = type(value).__eq__
+    return own is not object.__eq__
 
 
 def _same(ours: Any, theirs: Any) -> bool:
@@ -104,7 +109,7 @@ def _same(ours: Any, theirs: Any) -> bool:
         return a.shape != b.shape or np.array_equal(a, b, equal_nan=a.dtype.kind in "fc" and b.dtype.kind in "fc")
     if _is_number(ours) and math.isnan(ours) and math.isnan(theirs):
         return True
-    if type(ours).__eq__ is object.__eq__:  # two functions of NumPy differ; of other objects nothing is known
+    if not _compares(ours):  # two functions of NumPy differ; of other objects nothing is known
         return not callable(ours)
     return bool(ours == theirs)
 

@@ -55,8 +55,9 @@ class Model(nn.Module):
 
     def _check_loadable(self) -> None:
         """Raise an ArgumentError unless a file of this model would load as an equal model."""
-        name, config = type(self).__name__, getattr(self, "config", None)
-        kind = getattr(self, "config_class", None)
+        name = type(self).__name__
+        config: Any = getattr(self, "config", None)
+        kind: Any = getattr(self, "config_class", None)
         if kind is None or type(config) is not kind:
             needed = "a class of configs in config_class" if kind is None else f"a {kind.__name__} in self.config"
             raise ArgumentError(f"{name}.load makes the model from its config, and there is not {needed}: add it")

@@ -249,7 +249,7 @@ def binary_cross_entropy_with_logits(
     """
     name = "binary_cross_entropy_with_logits"
     if sample_weight is not None:
-        settings = {"weight": weight, "pos_weight": pos_weight}
+        settings: dict[str, Any] = {"weight": weight, "pos_weight": pos_weight}
         return weighted(binary_cross_entropy_with_logits, logits, targets, sample_weight, reduction, **settings)
     _check_unit_interval(targets, "targets", name)
     logits, targets = pair(logits, targets, name, "logits", reduction)

@@ -246,7 +246,8 @@ def test_settings_of_others() -> None:
     known = {field.name for config in configs for field in dataclasses.fields(config)}
     for ours in _other_names.SETTINGS.values():
         assert set(ours.split()) <= known
-    for make in (models.GPTConfig, lambda **values: models.GPTConfig.from_dict(values)):
+    makers: list[Any] = [models.GPTConfig, lambda **values: models.GPTConfig.from_dict(values)]
+    for make in makers:
         with pytest.raises(
             ArgumentError, match=r"^GPTConfig has no 'block_size'; write window in place of block_size; it has"
         ):

@@ -72,7 +72,8 @@ def test_what_the_layers_would_refuse_is_named_by_the_config(config: Any) -> Non
         for value in (0, -4, 1.5, "8"):
             with pytest.raises(ArgumentError, match=f"{size} must be a positive integer, got {value!r}"):
                 config(**settings | {size: value})
-    for value in ("swish", silu, ["relu"], None):
+    wrong: list[Any] = ["swish", silu, ["relu"], None]
+    for value in wrong:
         with pytest.raises(ArgumentError, match="activation must be one of relu, gelu, gelu_tanh, silu, swiglu, got "):
             config(**settings, activation=value)
     assert config(**settings, activation="silu").activation == "silu"

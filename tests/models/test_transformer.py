@@ -205,7 +205,7 @@ def test_decoding_with_caches_computes_the_logits_of_what_is_new(norm: str) -> N
 @pytest.mark.parametrize("place", [(1, 0), (1, 1)])
 def test_an_error_in_decoding_leaves_every_cache_as_it_was(place: tuple[int, int]) -> None:
     """In the self-attention or the cross-attention of the last layer, when the first layer is through."""
-    model, caches = tiny(), [[nn.KeyValueCache(), nn.KeyValueCache()] for _ in range(2)]
+    model, caches = tiny(), [(nn.KeyValueCache(), nn.KeyValueCache()) for _ in range(2)]
     with no_grad():
         memory = model.encode(SOURCE, SOURCE_MASK)
         model.decode(TARGET[:, :2], memory, SOURCE_MASK, caches=caches)

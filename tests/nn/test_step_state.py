@@ -56,11 +56,11 @@ class Moving(Module):
     def __init__(self, seed: int = 0, kind: Any = np.random.PCG64) -> None:
         rng = np.random.default_rng(seed)
         self.hidden = nn.Affine(4, 8, rng=rng)
-        self.parts = {"norm": [nn.BatchNorm(8)], "rest": (nn.Dropout(0.3, rng=rng), [Noise(seed, kind)])}
+        self.parts: Any = {"norm": [nn.BatchNorm(8)], "rest": (nn.Dropout(0.3, rng=rng), [Noise(seed, kind)])}
         self.output = nn.Affine(8, 2, rng=rng)
 
     def forward(self, x: Any) -> Any:
-        norm, (dropout, (noise,)) = self.parts["norm"][0], self.parts["rest"]  # type: ignore[misc]
+        norm, (dropout, (noise,)) = self.parts["norm"][0], self.parts["rest"]
         return self.output(noise(dropout(norm(self.hidden(x)))))
 
 
@@ -138,12 +138,12 @@ class CtrlCInForward(CtrlCAtLine):
 def test_ctrl_c_before_any_line_of_a_step_is_at_a_step_boundary(first: int, stride: int, tmp_path: Path) -> None:
     """Also in the program's own part of a step: a forward pass, `on_step`, and validation with an average."""
 
-    def settings(model: Module) -> dict[str, Any]:
-        average, target = nn.WeightAverage(model, decay=0.5), model.parts["rest"][1][0].in_place  # type: ignore
+    def settings(model: Any) -> dict[str, Any]:
+        average, target = nn.WeightAverage(model, decay=0.5), model.parts["rest"][1][0].in_place
 
         def follow() -> None:
             average.update()
-            target.data += 0.01 * model.output.weight.data.sum()  # type: ignore[operator, union-attr]
+            target.data += 0.01 * model.output.weight.data.sum()
             target.data *= 0.9
 
         def validate(model: Module) -> dict[str, float]:
@@ -209,8 +209,8 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
     changed = {"calls": calls, "late": calls + 1, "scale": 1 / (1 + calls), "counts.rows": EPOCHS * len(X)}
     assert about["numbers"] == {f"{noise}.{name}": value for name, value in changed.items()}
     assert list(about["generators"]) == [f"{noise}.rng"]
-    other = Moving(3)
-    other.parts["rest"][1][0].counts["factor"] = 0.25  # type: ignore[index, union-attr]
+    other: Any = Moving(3)
+    other.parts["rest"][1][0].counts["factor"] = 0.25
     run(tmp_path, model=other)
     assert state(other)["numbers"] == state(model)["numbers"] | {f"{noise}.counts.factor": 0.25}
 
@@ -272,7 +272,7 @@ def test_an_interrupt_while_the_state_is_copied_keeps_the_copy_before() -> None:
     class Interrupting(np.random.PCG64):
         now = False
 
-        @property
+        @property  # type: ignore[misc]  # the base class has one that can be set, too
         def state(self) -> Any:
             return fail() if self.now else super().state
 

@@ -105,7 +105,7 @@ def test_ctrl_c_while_a_checkpoint_is_written_waits_for_its_end(
 class CtrlCAtLine:
     """Presses Ctrl-C before the line of that number, counting the lines run in the files of the training loop."""
 
-    FILES = (
+    FILES: tuple[str, ...] = (
         "_training_run.py",
         "_training_state.py",
         "_interrupts.py",

@@ -20,7 +20,7 @@ from tests.nn.training import Net, X, Y, adamw, fail, loss, run, stopping, weigh
 NEVER = stopping(loss, 0, fail)  # no batch may be computed
 
 
-def affine(seed: int = 0) -> Affine:
+def affine(seed: int = 0) -> Any:
     return Affine(4, 2, rng=np.random.default_rng(seed))
 
 
