@@ -121,7 +121,7 @@ class GlobalAttention(Module):
         if not masks or may_read(key, value):
             return query, key, value
         shape = len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]
-        return without_unseen((query, key, value), *mask_and_bias(shape, query, masks))
+        return without_unseen((query, key, value), 3, *mask_and_bias(shape, query, masks))
 
 
 class DotProductAttention(GlobalAttention):

@@ -254,11 +254,14 @@ def without_padding(x: Tensor, is_token: Any) -> Tensor:
     return found
 
 
-def without_unseen(inputs: tuple[Tensor, Tensor, Tensor], allowed: Any, bias: Any) -> tuple[Tensor, Tensor, Tensor]:
+def without_unseen(
+    inputs: tuple[Tensor, Tensor, Tensor], axes: int, allowed: Any, bias: Any
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return query, key and value :func:`without_padding`, where padding are the keys that no query attends to.
 
     The query is changed only if it is the key, as in self-attention. ``allowed`` and ``bias`` are those of
-    :func:`mask_and_bias`; they may also have keys before those of the inputs, which a cache holds.
+    :func:`mask_and_bias`, for scores with this number of ``axes``. They may also have keys before those of the inputs, which a
+    cache holds.
     """
     query, key, value = inputs
     if allowed is bias is None or may_read(*((key,) if value is key else (key, value))):
@@ -266,9 +269,9 @@ def without_unseen(inputs: tuple[Tensor, Tensor, Tensor], allowed: Any, bias: An
     if bias is not None:
         added = ~(plain(bias) <= LOWEST)
         allowed = added if allowed is None else allowed & added
-    allowed = allowed.reshape((1,) * (3 - allowed.ndim) + allowed.shape)
-    seen = allowed.any(axis=tuple(range(1, allowed.ndim - 1)))  # (batch or 1, all keys or 1)
-    seen = seen[:, -key.shape[1] :]
+    allowed = allowed.reshape((1,) * (axes - allowed.ndim) + allowed.shape)
+    seen = allowed.any(axis=tuple(range(1, axes - 1)))  # (batch or 1, all keys or 1)
+    seen = seen[:, max(seen.shape[1] - key.shape[1], 0) :]
     read = without_padding(key, seen)
     return read if query is key else query, read, read if value is key else without_padding(value, seen)
 

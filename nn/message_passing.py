@@ -74,7 +74,7 @@ class MessagePassing(Module):
             raise ArgumentError("bias is added to scores, which an adjacency matrix replaces: add it to the adjacency")
         allowed, bias = mask_and_bias(shape, h, masks)
         if adjacency is None:
-            batch, _, _ = without_unseen((batch, batch, batch), allowed, bias)
+            batch, _, _ = without_unseen((batch, batch, batch), 3, allowed, bias)
             weights = masked_softmax(self.score(batch, batch), allowed, bias)
         else:
             edges = np.broadcast_to(_adjacency(adjacency, h), shape)

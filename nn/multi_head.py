@@ -199,7 +199,7 @@ class MultiHeadAttention(Module):
             )
         keys += 0 if cache is None else cache.length
         mask, bias = self._masks((batch, self.num_heads, queries, keys), q, masks)
-        return *without_unseen((q, k, v), mask, bias), mask, bias
+        return *without_unseen((q, k, v), 4, mask, bias), mask, bias
 
     def _projected(
         self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, masks: Masks, grow: bool = True

@@ -297,7 +297,7 @@ def _read(x: Tensor, attention: MultiHeadAttention, cached: int, masks: Masks) -
     if x.ndim != 3 or not masks or may_read(x):
         return x
     shape = (x.shape[0], attention.num_heads, x.shape[1], x.shape[1] + cached)
-    return without_unseen((x, x, x), *mask_and_bias(shape, x, masks))[0]
+    return without_unseen((x, x, x), 4, *mask_and_bias(shape, x, masks))[0]
 
 
 def attention_by_layer(

@@ -90,6 +90,10 @@ CASES: dict[str, tuple[Any, Read]] = {
     "causal, too": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, key_mask=MASK, causal=True))),
     "by a mask": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, mask=MASK[:, None, None]))),
     "by a bias": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, bias=BIAS))),
+    "a bias for each head, too": (
+        nn.MultiHeadAttention(4, 2, **OPTIONS),
+        lambda m, x: tokens(m(x, key_mask=MASK, bias=rng(7).standard_normal((2, 5, 5)))),
+    ),
     "one query": (nn.MultiplicativeAttention(4, 4, **OPTIONS), lambda m, x: m(MEMORY[:, 0], x, key_mask=MASK)),
     "encoder": _attention(nn.TransformerEncoderLayer(4, 2, 6, **OPTIONS)),
     "encoder, norm after": _attention(nn.TransformerEncoderLayer(4, 2, 6, norm="post", rms_norm=True, **OPTIONS)),
