@@ -10,7 +10,7 @@ from minigrad.internal import masked_softmax
 from ._checks import beside, check_positive
 from .affine import Affine
 from .attention import GlobalAttention
-from .masks import Masks, mask_and_bias, window_mask
+from .masks import Masks, mask_and_bias, token_positions, window_mask
 from .module import DType
 from .scores import Score, plain_score
 
@@ -70,7 +70,7 @@ class PredictiveLocalAttention(GlobalAttention):
     This is "local-p" in Luong et al. 2015, arXiv:1508.04025, eq. 9 and 10. The weights are the softmax over the keys at
     positions s with ``|s - p_t| <= radius``, times ``exp(-(s - p_t)^2 / (2 sigma^2))`` with sigma = radius / 2. The second
     factor gives p_t a gradient, and it makes the sum of the weights less than 1. S is the number of keys that the masks
-    allow; they must be the first S keys. W is ``place.weight`` and v is ``output.weight``.
+    allow, and positions count these keys. W is ``place.weight`` and v is ``output.weight``.
 
     Args:
         query_dim: the width of the queries.
@@ -112,7 +112,8 @@ class PredictiveLocalAttention(GlobalAttention):
         queries = query if query.ndim == 3 else query[:, None]
         length = key.shape[1] if allowed is None else allowed.sum(axis=-1, keepdims=True).astype(scores.dtype)
         centre = sigmoid(self.output(np.tanh(self.place(queries)))) * length  # (batch, query, 1)
-        distance = beside(np.arange(key.shape[1], dtype=scores.dtype), scores.data) - centre  # (batch, query, key)
+        places = beside(np.arange(key.shape[1]), scores.data) if allowed is None else token_positions(allowed)
+        distance = places.astype(scores.dtype) - centre  # (batch, query, key)
         window = abs(distance.data) <= self.radius
         weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
         return weights * np.exp(distance * distance * (-2 / self.radius**2))

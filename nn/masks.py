@@ -147,12 +147,12 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
 
 
 def token_positions(key_mask: Any) -> Any:
-    """Return the position of each token among those that the ``key_mask`` (batch, key) marks in its row, from 0.
+    """Return the position of each token among those that the ``key_mask`` (..., key) marks in its row, from 0.
 
     Padding on the left thus changes no token's position. Padding itself has the position that it would have without a mask.
     """
-    columns = beside(np.arange(key_mask.shape[1]), key_mask)
-    return np.where(key_mask, key_mask.cumsum(axis=1) - 1, columns)
+    columns = beside(np.arange(key_mask.shape[-1]), key_mask)
+    return np.where(key_mask, key_mask.cumsum(axis=-1) - 1, columns)
 
 
 def positions_of(x: Any, start: int, key_mask: "TensorLike") -> Any:

@@ -339,6 +339,16 @@ def test_layers_with_rotary_positions_count_tokens(make: Any, places: str) -> No
             close(found[i, mask[i]], layer(x[i, mask[i]][None], **options).numpy()[0])
 
 
+@PLACES
+def test_predicted_windows_count_tokens(places: str) -> None:
+    layer, x = randomized(nn.PredictiveLocalAttention(8, 2, rng=rng(), dtype=F)), rng(5).standard_normal((3, 9, 8))
+    query, (_, mask) = rng(6).standard_normal((3, 4, 8)), placed(ROWS, places)
+    found = layer(query, x, key_mask=mask).numpy()
+    for i in range(3):
+        close(found[i], layer(query[[i]], x[i, mask[i]][None]).numpy()[0])
+    assert np.abs(found).max() > 0.1
+
+
 @pytest.mark.parametrize("make", [
     lambda: nn.PositionalEncoding(4, scale=2.0), lambda: nn.RotaryPositions(4),
     lambda: nn.LearnedPositions(9, 4, rng=rng(), dtype=F),
