@@ -45,8 +45,19 @@ SIGNATURES = {
 
 # What is not one Tensor. Any: it depends on an argument.
 LISTS = {"split", "array_split", "vsplit", "hsplit", "dsplit"}
-TUPLES = {"broadcast_arrays", "meshgrid", "unstack", "modf", "divmod", "slogdet", "eigh", "eig"}
-DEPENDS = {"linspace", "qr", "svd", "gradient", "average", "unique", "atleast_1d", "atleast_2d", "atleast_3d"}
+TUPLES = {"broadcast_arrays", "meshgrid", "unstack", "modf", "divmod", "slogdet", "eigh", "eig", "lstsq"}
+DEPENDS = {
+    "linspace",
+    "polyfit",
+    "qr",
+    "svd",
+    "gradient",
+    "average",
+    "unique",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+}
 
 ANNOTATIONS = {
     "axis": "Axis", "dtype": "DTypeLike | None", "keepdims": "bool", "where": "Any", "initial": "Any",

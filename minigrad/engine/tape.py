@@ -295,11 +295,7 @@ class UnderWay:
             if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
             new = fresh
-            try:
-                fits = contribution.shape == node.shape and contribution.dtype is node.dtype
-            except AttributeError:  # a number, or a list
-                fits = False
-            if not fits:
+            if getattr(contribution, "shape", None) != node.shape or contribution.dtype is not node.dtype:
                 fitted = fit(contribution, node, entry)
                 new, contribution = new or fitted is not contribution, fitted
             total = arrived.get(node)

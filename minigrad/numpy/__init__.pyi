@@ -516,7 +516,7 @@ def permute_dims(a: Operand, /, axes: Any = None) -> Tensor:
 def piecewise(x: Operand, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
     """NumPy's piecewise: a composition of differentiable functions."""
 
-def polyfit(x: Operand, y: Operand, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Tensor:
+def polyfit(x: Operand, y: Operand, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
     """NumPy's polyfit: a composition of differentiable functions."""
 
 def polyval(p: Operand, x: Operand) -> Tensor:

@@ -42,7 +42,7 @@ def eigvalsh(a: Operand, /, UPLO: Any = "L") -> Tensor:
 def inv(a: Operand, /) -> Tensor:
     """NumPy's inv: with a derivative in a."""
 
-def lstsq(a: Operand, b: Operand, /, rcond: Any = None) -> Tensor:
+def lstsq(a: Operand, b: Operand, /, rcond: Any = None) -> tuple[Tensor, ...]:
     """NumPy's lstsq: with a derivative in a, b."""
 
 def matmul(*args: Any, **keywords: Any) -> Tensor:
