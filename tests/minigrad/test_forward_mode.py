@@ -319,6 +319,7 @@ LAPACK = {
     "eigvalsh",
     "svd",
     "pinv",
+    "lstsq",
     "qr",
     "matrix_power",
     "norm",
