@@ -25,4 +25,5 @@ from . import (  # noqa: F401
     shaping,
     sorting,
     special,
+    statistics,
 )

@@ -56,7 +56,7 @@ def test_a_first_derivative_that_is_a_number(declare: Any) -> None:
             (declare(lambda g: 2.0)(x) ** 2).sum().backward(create_graph=True)
 
 
-@pytest.mark.parametrize("wrong", ["0", object(), {"x": 1.0}, [["a"]]], ids=str)
+@pytest.mark.parametrize("wrong", ["0", object(), {"x": 1.0}, [["a"]]], ids=["text", "object", "dict", "list of text"])
 @pytest.mark.parametrize("declare", DECLARED.values(), ids=DECLARED)
 def test_no_array_is_an_error_with_names(declare: Any, wrong: Any) -> None:
     x = Tensor(X, requires_grad=True)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .engine.functions import composite
-from .engine.methods import values_of
-from .engine.tensor import Tensor
-from .engine.types import Array
-from .errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError, UnsupportedError
-from .rules.axes import array_of
+from ..engine.functions import composite
+from ..engine.methods import values_of
+from ..engine.tensor import Tensor
+from ..engine.types import Array
+from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError, UnsupportedError
+from .axes import array_of
 
 # --- polynomials ----------------------------------------------------------------------------------------------------
 
