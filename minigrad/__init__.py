@@ -7,7 +7,7 @@ from . import _numpy_needed  # noqa: F401 - first, because the other modules nee
 
 # isort: split
 
-from . import rules  # noqa: F401 - it fills the registry
+from . import rules  # noqa: F401 - fills the registry
 from ._version import __version__ as __version__
 from .engine import operators  # noqa: F401 - gives each primitive declared after this import a faster form
 from .engine.kernels import reference_mode
