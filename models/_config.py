@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from types import UnionType
@@ -9,7 +10,7 @@ from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 from minigrad import ArgumentError
 from minigrad.internal import setting
-from nn._checks import check_positive
+from nn._checks import check_integer, check_interval, check_kind, check_positive, check_probability
 from nn.feed_forward import activation_of
 
 
@@ -47,6 +48,18 @@ class Config:
                 f"{cls.__name__} has no {', '.join(map(repr, unknown))}{meant}; it has {', '.join(known)}"
             )
 
+    def __post_init__(self) -> None:
+        """Check the kind of each field that is a number, True or False, or a text: a model would find it only later."""
+        for each in fields(self):
+            named = {each.name: getattr(self, each.name)}
+            if each.type in (int, "int"):
+                check_integer(**named)
+            elif each.type in (float, "float"):
+                check_interval(-math.inf, math.inf, **named)
+            elif each.type in (bool, "bool", str, "str"):
+                check_kind("True or False" if each.type in (bool, "bool") else "a text", **named)
+        check_kind("a dictionary", dict, notes=self.notes)
+
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
         return values if self.notes else {name: value for name, value in values.items() if name != "notes"}
@@ -60,6 +73,7 @@ class Config:
         Raises:
             ArgumentError: a name is unknown or missing, or a value is out of its range.
         """
+        check_kind("a dictionary", values=values)
         cls._check_names(values)
         try:
             hints = get_type_hints(cls)
@@ -94,6 +108,7 @@ def check_layers(config: Any) -> None:
     d_model, heads = config.d_model, config.num_heads
     check_positive(d_model=d_model, num_heads=heads, num_layers=config.num_layers)
     activation_of(config.activation)
+    check_probability(dropout=config.dropout, attention_dropout=getattr(config, "attention_dropout", 0.0))
     if getattr(config, "strict", True) and d_model % heads:
         near = [size for size in (d_model // heads * heads, (d_model // heads + 1) * heads) if size]
         way_out = " or ".join(f"d_model={size}" for size in near) + (

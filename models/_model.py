@@ -11,7 +11,9 @@ import numpy as np
 import nn
 from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, require
+from nn._checks import check_dtype, check_kind
 from nn._training_state import config_of, put_weights, read, weights
+from nn.init import check_generator
 
 from ._config import Config
 from ._difference import difference
@@ -48,6 +50,7 @@ class Model(nn.Module):
                 made, the config has a value that JSON does not keep, there is no config, or there is a LoRA inside. Nothing is
                 written.
         """
+        check_kind("a path", path=path)
         if any(isinstance(part, nn.LoRA) for part in self.modules()):
             raise ArgumentError("save a model after nn.merge_lora(model), or its weights with nn.save_weights")
         self._check_loadable()
@@ -102,6 +105,7 @@ class Model(nn.Module):
                 or weights that do not fit this class.
             MissingExtraError: safetensors is not installed.
         """
+        check_kind("a path", path=path)
         file = Path(path)
         arrays, about = read(file, only_weights=True)
         if about["model"] != cls.__name__:
@@ -119,3 +123,10 @@ class Model(nn.Module):
             raise CheckpointError(f"the config in '{file}' does not make a {cls.__name__}: {error}") from error
         put_weights(file, model, arrays)
         return model.eval()
+
+
+def check_model(model: Model, config: Any, rng: Any, dtype: Any) -> None:
+    """Raise unless these are the arguments of a model: a config of its class, a generator and a floating dtype."""
+    check_kind(f"a {model.config_class.__name__}", model.config_class, config=config)
+    check_generator(rng)
+    check_dtype(dtype)

@@ -14,15 +14,26 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_json, require
-from nn._checks import as_ids, id_array
+from nn._checks import (
+    as_given,
+    as_ids,
+    check_dtype,
+    check_interval,
+    check_kind,
+    check_positive,
+    check_texts,
+    given,
+    id_array,
+)
 from nn._progress import load_tqdm
+from nn.init import check_generator
 from nn.masks import as_key_mask, token_positions
 from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers
 from ._layers import stack
-from ._model import Model
+from ._model import Model, check_model
 from .wordpiece import WordPiece
 
 Array = np.ndarray[Any, Any]
@@ -66,6 +77,8 @@ class BertConfig(Config):
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        check_interval(0, np.inf, eps=self.eps)
         check_layers(self)
 
     @classmethod
@@ -75,6 +88,7 @@ class BertConfig(Config):
         Raises:
             ArgumentError: the file describes another kind of network, or lacks a size.
         """
+        check_kind("a path", path=path)
         values = read_json(path, dict)
         kind = values.get("model_type"), values.get("position_embedding_type", "absolute"), values.get("hidden_act")
         if kind[:2] != ("bert", "absolute") or kind[2] not in list(_ACTIVATIONS):
@@ -131,6 +145,7 @@ class BertEncoder(Model):
     config_class = BertConfig
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         d_model = config.d_model
         self.tokens = nn.Embedding(config.vocab_size, d_model, std=0.02, rng=rng, dtype=dtype)
@@ -161,6 +176,11 @@ class BertEncoder(Model):
             CheckpointError: the file does not exist, or its arrays do not fit this network.
             MissingExtraError: safetensors is not installed.
         """
+        check_kind("a path", path=path)
+        check_kind("a BertConfig", BertConfig, **given(config=config))
+        if rng is not None:
+            check_generator(rng)
+        check_dtype(dtype)
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
         arrays, _ = read_arrays(file, "weights")
         if config is None:
@@ -186,6 +206,7 @@ class BertEncoder(Model):
             ArgumentError: a name is missing or unknown.
             ShapeError: an array has another shape than its parameter.
         """
+        check_kind("a dictionary", arrays=arrays)
         named = {name.removeprefix("bert."): array for name, array in arrays.items()}
         paths = {_original_name(path): path for path, _ in self.named_parameters()}
         used = [name for name in named if name in paths or not name.startswith(_UNUSED)]
@@ -240,6 +261,10 @@ class BertEncoder(Model):
         They are computed in evaluation mode under ``no_grad``, and each module then has its own mode again. Each batch holds
         texts of similar length, so that little of it is padding. ``progress`` shows a progress bar, if tqdm is installed.
         """
+        check_texts(texts=texts)
+        check_kind("a WordPiece", WordPiece, tokenizer=tokenizer)
+        check_positive(batch_size=batch_size)
+        check_kind("True or False", progress=progress)
         result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         starts: Any = range(0, len(texts), batch_size)
@@ -260,6 +285,10 @@ class BertEncoder(Model):
                 f"ids must have the shape (batch, length) with length at most max_positions={self.config.max_positions}, "
                 f"got {shape}"
             )
+        mask, token_types = (
+            None if other is None else as_given(other, name)
+            for name, other in (("mask", mask), ("token_types", token_types))
+        )
         for name, other in (("mask", mask), ("token_types", token_types)):
             if other is not None and np.shape(other) != shape:
                 raise ShapeError(f"{name} must have the shape of ids, {shape}, got {np.shape(other)}")

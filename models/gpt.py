@@ -12,7 +12,17 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import Array, TensorLike, to_host
-from nn._checks import beside, check_interval, check_not_negative, check_positive, id_array, id_matrix, plain
+from nn._checks import (
+    beside,
+    check_interval,
+    check_kind,
+    check_not_negative,
+    check_positive,
+    given,
+    id_array,
+    id_matrix,
+    plain,
+)  # fmt: skip
 from nn.cache import growing
 from nn.init import check_generator
 from nn.masks import as_key_mask, token_positions
@@ -20,7 +30,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers
 from ._layers import stack
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,8 @@ class GPTConfig(Config):
     attention_dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        check_interval(0, np.inf, std=self.std)
         check_positive(window=self.window)
         check_layers(self)
         check_not_negative(sliding_window=self.sliding_window)
@@ -133,6 +145,7 @@ class GPT(Model):
     config_class = GPTConfig
 
     def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         d_model, learned = config.d_model, config.positions == "learned"
         self.embedding = nn.Embedding(config.vocab_size, d_model, std=config.std, rng=rng, dtype=dtype)
@@ -199,7 +212,9 @@ class GPT(Model):
         return self.output(self.norm(x))
 
     def _check_caches(self, caches: Any) -> None:
-        kinds = [type(cache).__name__ for cache in caches if not isinstance(cache, nn.KeyValueCache)]
+        listed = caches if isinstance(caches, (list, tuple)) else [None]
+        kinds = [type(cache).__name__ for cache in listed if not isinstance(cache, nn.KeyValueCache)]
+        kinds = kinds if listed is caches else [type(caches).__name__]
         if kinds or len(caches) != len(self.layers):
             raise ArgumentError(
                 f"caches must be one for each of the {len(self.layers)} layers, got "
@@ -275,15 +290,17 @@ class GPT(Model):
             raise ShapeError(
                 f"generate needs ids of shape (batch, length) with at least one token in each row, got {ids.shape}"
             )
-        if count < 0:
-            raise ArgumentError(f"count must be at least 0, got {count}")
+        check_not_negative(count=count, **given(end=end))
+        check_kind("True or False", cache=cache)
         if end is not None and not 0 <= end < self.config.vocab_size:
             raise ArgumentError(f"end must be an id of the vocabulary, 0 to {self.config.vocab_size - 1}, got {end}")
         settings: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
         nn.token_probabilities(np.zeros(2), **settings)  # checks the settings now, not at the first token
         ids = np.asarray(to_host(ids.data if isinstance(ids, Tensor) else ids))
         is_token = (
-            np.ones(ids.shape, bool) if key_mask is None else as_key_mask(to_host(plain(key_mask)), ids.shape, ids)
+            np.ones(ids.shape, bool)
+            if key_mask is None
+            else as_key_mask(to_host(plain(key_mask, "key_mask")), ids.shape, ids)
         )
         if not is_token.any(axis=1).all():
             row = is_token.any(axis=1).argmin()

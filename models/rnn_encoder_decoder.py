@@ -15,7 +15,7 @@ from nn._checks import beside, id_matrix
 from nn.masks import as_key_mask
 
 from ._config import Config, check_target_ids
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class RNNEncoderDecoderConfig(Config):
     attention: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_target_ids(self.target_vocab, start=self.start, end=self.end)
 
 
@@ -95,6 +96,7 @@ class RNNEncoderDecoder(Model):
     def __init__(
         self, config: RNNEncoderDecoderConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32
     ) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         embedding, hidden = config.embedding, config.hidden
         settings: dict[str, Any] = {"rng": rng, "dtype": dtype}

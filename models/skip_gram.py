@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.internal import TensorLike, to_host
-from nn._checks import check_positive
+from nn._checks import as_given, check_positive, id_array, plain
 
 from ._config import Config
-from ._model import Model
+from ._model import Model, check_model
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +51,7 @@ class WordPairs(Model):
     config_class = SkipGramConfig
 
     def __init__(self, config: SkipGramConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         self.vectors = nn.Embedding(config.vocab_size, config.d_model, rng=rng, std=0.1, dtype=dtype)
         self.output = nn.Affine(config.d_model, config.vocab_size, rng=rng, bias=False, dtype=dtype)
@@ -62,6 +63,7 @@ class WordPairs(Model):
 
     def pair_loss(self, given: TensorLike, predicted: TensorLike, reduction: str = "mean") -> Tensor:
         """Return ``-log p(predicted | given)`` for two arrays of ids of the same shape."""
+        given, predicted = id_array(given, "given"), as_given(predicted, "predicted")
         return nn.cross_entropy(self.forward(given), predicted, reduction=reduction)
 
 
@@ -134,7 +136,7 @@ def skip_gram_pairs(ids: TensorLike, window: int) -> tuple[Array, Array]:
 
 
 def _text(ids: TensorLike) -> Array:
-    ids = np.asarray(to_host(ids))  # the pairs are looked up on the host
+    ids = np.asarray(to_host(plain(ids, "ids")))  # the pairs are looked up on the host
     if ids.ndim != 1:
         raise ShapeError(f"ids must be one text, of shape (length,), got {ids.shape}")
     if ids.size and ids.dtype.kind not in "iu":

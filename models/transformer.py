@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import nn
-from minigrad import Tensor, no_grad
+from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import TensorLike
-from nn._checks import as_given, beside, check_not_negative, id_matrix
+from nn._checks import as_given, beside, check_kind, check_not_negative, id_matrix, shown
 from nn.cache import growing
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers, check_target_ids
 from ._layers import stack
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class TransformerConfig(Config):
     norm: str = "post"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_layers(self)
         check_not_negative(decoder_layers=self.decoder_layers, target_vocab=self.target_vocab)
         check_target_ids(self.target_vocab or self.source_vocab, start=self.start, end=self.end)
@@ -90,6 +91,7 @@ def shifted_right(target: TensorLike, start: int) -> Any:
         >>> models.shifted_right([[5, 6, 7, 2]], start=1)
         array([[1, 5, 6, 7]])
     """
+    check_not_negative(start=start)
     target = id_matrix(target, "shifted_right")
     return np.concatenate([np.full_like(target[:, :1], start), target[:, :-1]], axis=1)
 
@@ -125,6 +127,7 @@ class Transformer(Model):
     config_class = TransformerConfig
 
     def __init__(self, config: TransformerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         d_model, std = config.d_model, config.d_model**-0.5  # sqrt(D) e and the logits then have variance 1
         self.source_embedding = nn.Embedding(config.source_vocab, d_model, std=std, rng=rng, dtype=dtype)
@@ -188,6 +191,16 @@ class Transformer(Model):
         the ids that are not cached yet are computed, and the result holds the logits of these ids only. An error leaves the
         caches as they were.
         """
+        memory = as_given(memory, "memory")
+        if memory.ndim != 3:
+            raise ShapeError(f"memory must have the shape (batch, source, d_model), got {memory.shape}")
+        if caches is not None:
+            pair = isinstance(caches, (list, tuple)) and len(caches) == len(self.decoder)
+            if not pair or not all(isinstance(each, tuple) and len(each) == 2 for each in caches):
+                raise ArgumentError(f"caches must be a pair of KeyValueCaches for each layer, got {shown(caches)}")
+            for cache, memory_cache in caches:
+                check_kind("KeyValueCaches", nn.KeyValueCache, caches=cache)
+                check_kind("KeyValueCaches", nn.KeyValueCache, caches=memory_cache)
         x, masks = self._target(target, memory, source_mask, target_mask)  # (batch, target, d_model)
         pairs: Sequence[Any] = [(None, None)] * len(self.decoder) if caches is None else caches
         if caches is not None:
@@ -274,5 +287,5 @@ class Transformer(Model):
 
 def _picked(array: TensorLike, rows: Any) -> Any:
     """Return ``array[rows]`` for rows on the host and an array that may be on a device."""
-    array = as_given(array)
+    array = as_given(array, "memory")
     return array[beside(rows, array)]

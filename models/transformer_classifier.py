@@ -11,13 +11,13 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ShapeError, Tensor
 from minigrad.internal import TensorLike
-from nn._checks import id_array
+from nn._checks import as_given, id_array
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers
 from ._layers import stack
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class ClassifierConfig(Config):
     strict: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_layers(self)
 
 
@@ -84,6 +85,7 @@ class TransformerClassifier(Model):
     config_class = ClassifierConfig
 
     def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         d_model = config.d_model
         self.embedding = nn.Embedding(config.vocab_size, d_model, rng=rng, dtype=dtype)
@@ -125,6 +127,7 @@ class TransformerClassifier(Model):
     def _embedded(self, ids: TensorLike, mask: TensorLike | None) -> tuple[Tensor, Any]:
         """Return the input of the layers, (batch, length, d_model), and the mask as booleans."""
         ids = id_array(ids, "TransformerClassifier")
+        mask = None if mask is None else as_given(mask, "mask")
         if ids.ndim != 2 or (mask is not None and np.shape(mask) != ids.shape):
             raise ShapeError(
                 f"ids must have shape (batch, length) and mask the same, got {ids.shape}"

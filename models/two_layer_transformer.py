@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike
 import nn
 from minigrad import ShapeError, Tensor, softmax
 from minigrad.internal import TensorLike
-from nn._checks import beside
+from nn._checks import as_given, as_tensor, beside, check_interval
 
 from ._config import Config
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,10 @@ class TwoLayerConfig(Config):
     hidden_size: int
     output_size: int
     std: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_interval(0, np.inf, std=self.std)
 
 
 class TwoLayerTransformer(Model):
@@ -70,6 +74,7 @@ class TwoLayerTransformer(Model):
     config_class = TwoLayerConfig
 
     def __init__(self, config: TwoLayerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         self.attention_1: Any = nn.SimplifiedAttention()
         self.affine_1: Any = nn.Affine(config.input_size, config.hidden_size, rng=rng, dtype=dtype)
@@ -109,19 +114,21 @@ class TwoLayerTransformer(Model):
         Raises:
             ShapeError: ``targets`` has another shape.
         """
+        check_interval(0, np.inf, epsilon=epsilon)
         y = self.probabilities(x, key_mask=key_mask)
         targets = check_one_hot(targets, y)
         return -(targets * np.log(y + epsilon)).sum() / len(y)
 
     def attention_weights(self, x: TensorLike, *, key_mask: TensorLike | None = None) -> list[Tensor]:
         """Return the attention weights of the two layers, each (batch, length, length), for inspection."""
+        x = as_tensor(x, "TwoLayerTransformer")
         return [
             self.attention_1.attention_weights(x, key_mask=key_mask),
             self.attention_2.attention_weights(self._hidden(x, key_mask), key_mask=key_mask),
         ]
 
     def _hidden(self, x: TensorLike, key_mask: TensorLike | None) -> Tensor:
-        x = x if isinstance(x, Tensor) else Tensor(x, copy=False)
+        x = as_tensor(x, "TwoLayerTransformer")
         if x.ndim != 3 or x.shape[-1] != self.config.input_size:
             raise ShapeError(f"x must have shape (batch, length, {self.config.input_size}), got {x.shape}")
         h: Tensor = self.softmax(self.affine_1(self.attention_1(x, key_mask=key_mask)))
@@ -130,6 +137,7 @@ class TwoLayerTransformer(Model):
 
 def check_one_hot(targets: TensorLike, y: Tensor) -> Any:
     """Return the targets as an array with the dtype of ``y``, on its device; raise a ShapeError for another shape."""
+    targets = as_given(targets, "targets")
     if np.shape(targets) != y.shape:
         raise ShapeError(f"targets must be one-hot rows of shape {y.shape}, got {np.shape(targets)}")
     return beside(targets, y.data).astype(y.dtype)

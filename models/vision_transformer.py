@@ -16,7 +16,7 @@ from nn.transformer import attention_by_layer
 
 from ._config import Config, check_layers
 from ._layers import stack
-from ._model import Model
+from ._model import Model, check_model
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class VisionTransformerConfig(Config):
     activation: str = "gelu"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
         check_layers(self)
         if self.image_size % self.patch_size:
@@ -90,7 +91,7 @@ def image_patches(images: TensorLike, patch_size: int) -> Any:
                 [10, 11, 14, 15]]])
     """
     check_positive(patch_size=patch_size)
-    images = as_given(images)
+    images = as_given(images, "images")
     if images.ndim != 4 or images.shape[1] % patch_size or images.shape[2] % patch_size:
         raise ShapeError(
             "image_patches needs images of shape (batch, height, width, channels), with height and width multiples of "
@@ -134,6 +135,7 @@ class VisionTransformer(Model):
     def __init__(
         self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32
     ) -> None:
+        check_model(self, config, rng, dtype)
         self.config = config
         d_model = config.d_model
         self.patches = nn.Affine(config.patch_size**2 * config.channels, d_model, rng=rng, dtype=dtype)
@@ -174,7 +176,7 @@ class VisionTransformer(Model):
     def _embedded(self, images: Any) -> Tensor:
         """Return the input of the layers: (batch, image_size, image_size, channels) -> (batch, 1 + patches, d_model)."""
         config = self.config
-        images = as_input(images, self.class_token.dtype, "VisionTransformer")
+        images = as_input(images, self.class_token.dtype, "VisionTransformer", "images")
         if images.ndim == 3 and config.channels == 1:
             images = images[..., None]
         if images.ndim != 4 or images.shape[1:] != (config.image_size, config.image_size, config.channels):

@@ -15,6 +15,7 @@ import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError
 from minigrad.internal import Maybe, read_json, read_text, require
+from nn._checks import check_integer, check_kind, check_texts, shown
 
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -64,6 +65,8 @@ class WordPiece:
     """
 
     def __init__(self, vocabulary: Sequence[str], *, max_length: int = 512, lowercase: bool = True) -> None:
+        check_texts(vocabulary=vocabulary)
+        check_kind("True or False", lowercase=lowercase)
         self.pieces = list(vocabulary)
         self.ids = {piece: i for i, piece in enumerate(self.pieces)}
         if missing := [piece for piece in (PADDING, UNKNOWN, START, END) if piece not in self.ids]:
@@ -81,6 +84,7 @@ class WordPiece:
         Raises:
             ArgumentError: there is no vocab.txt, or it lacks a special token.
         """
+        check_kind("a path", folder=folder)
         path = Path(folder) / "vocab.txt"
         if not path.is_file():
             raise ArgumentError(f"there is no vocab.txt in '{folder}': pass the folder of a BERT model")
@@ -96,6 +100,7 @@ class WordPiece:
 
     def tokenize(self, text: str) -> list[str]:
         """Return the pieces of a text: ``"i didnt"`` -> ``["i", "didn", "##t"]``."""
+        check_kind("a text", text=text)
         pieces: list[str] = []
         for part in _SPECIAL_IN_TEXT.split(text):
             if part in SPECIAL:
@@ -135,8 +140,10 @@ class WordPiece:
         Raises:
             ArgumentError: ``texts`` is a single string or is empty, or length is below 2 or above ``max_length``.
         """
+        if not isinstance(texts, str):
+            check_texts(texts=texts)
         if isinstance(texts, str) or not len(texts):
-            raise ArgumentError(f"texts must be a list of one or more texts, got {texts!r}")
+            raise ArgumentError(f"texts must be a list of one or more texts, got {shown(texts)}")
         limit = self.max_length if length is None else _check_length(length, "length")
         if limit > self.max_length:
             raise ArgumentError(f"length must be at most the model's max_length={self.max_length}, got {length}")
@@ -162,8 +169,13 @@ class WordPiece:
         Raises:
             OutOfRangeError: an id is not in the vocabulary.
         """
+        check_kind("True or False", special=special)
         text = ""
-        for i in map(int, ids):
+        check_kind("a list of ids", Iterable, ids=ids)
+        found = list(ids)
+        if not all(isinstance(i, (int, np.integer)) for i in found):
+            raise ArgumentError(f"ids must be a list of integers, got {shown(ids)}")
+        for i in found:
             if not 0 <= i < len(self.pieces):
                 raise OutOfRangeError(f"the vocabulary has the ids 0 to {len(self.pieces) - 1}, got {i}")
             piece = self.pieces[i]
@@ -205,6 +217,7 @@ def _punctuation_apart(c: str) -> str:
 
 
 def _check_length(length: int, name: str) -> int:
+    check_integer(**{name: length})
     if length < 2:
         raise ArgumentError(f"{name} must be at least 2, for [CLS] and [SEP], got {length}")
     return length

@@ -1,5 +1,8 @@
 """Check and convert the arguments of layers and models."""
 
+import math
+import os
+from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -11,7 +14,66 @@ from minigrad.internal import Array, TensorLike, as_array, check_range, is_devic
 
 from ._promotion import warn_if_promoted
 
+KINDS: dict[str, Any] = {  # what an argument may be, in the words of an error
+    "True or False": (bool, np.bool_),
+    "a text": str,
+    "a path": (str, os.PathLike),
+    "a dictionary": Mapping,
+    "a list": (list, tuple, np.ndarray),
+}
 Size: TypeAlias = int | tuple[int, ...]  # one number, or one for each axis
+
+
+def check_kind(words: str, kind: Any = None, /, **values: Any) -> None:
+    """Raise unless every value is an instance of ``kind``, by default of the one of ``KINDS`` that ``words`` describe."""
+    for name, value in values.items():
+        if not isinstance(value, kind or KINDS[words]):
+            raise ArgumentError(f"{name} must be {words}, got {shown(value)}")
+
+
+def check_callable(**functions: Any) -> None:
+    """Raise unless every value is a function or another object that can be called."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise ArgumentError(f"{name} must be a function, got {shown(function)}")
+
+
+def check_choice(choices: Collection[str], **values: Any) -> None:
+    """Raise unless every value is one of the texts ``choices``."""
+    for name, value in values.items():
+        if not isinstance(value, str) or value not in choices:
+            *others, last = map(repr, choices)
+            raise ArgumentError(f"{name} must be {', '.join(others)} or {last}, got {shown(value)}")
+
+
+def check_texts(**values: Any) -> None:
+    """Raise unless every value is a list of texts."""
+    for name, texts in values.items():
+        if not isinstance(texts, (list, tuple, np.ndarray)) or not all(isinstance(text, str) for text in texts):
+            raise ArgumentError(f"{name} must be a list of texts, got {shown(texts)}")
+
+
+def check_dtype(dtype: Any, kinds: str = "fc") -> np.dtype[Any]:
+    """Return a dtype of one of the ``kinds``, by default one that parameters can have."""
+    try:  # an array and None give a dtype, too, but not one that anybody chose
+        found = None if dtype is None or isinstance(dtype, (np.generic, np.ndarray, Tensor)) else np.dtype(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.kind not in kinds:
+        words = "a floating dtype" if kinds == "fc" else "a dtype of numbers"
+        raise DTypeError(f"dtype must be {words}, such as np.float32, got {shown(dtype)}")
+    return found
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None, for the check of arguments that may be left out."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error shows it: its repr, or its type if the repr is long."""
+    text = repr(value)
+    return text if len(text) <= 80 and "\n" not in text else type(value).__name__
 
 
 def check_positive(**sizes: int) -> None:
@@ -24,10 +86,15 @@ def check_not_negative(**sizes: int) -> None:
     _check_integers(0, "an integer, 0 or more", sizes)
 
 
-def _check_integers(least: int, words: str, sizes: dict[str, int]) -> None:
+def check_integer(**values: int) -> None:
+    """Raise unless every value is an integer."""
+    _check_integers(-math.inf, "an integer", values)
+
+
+def _check_integers(least: float, words: str, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < least:
-            raise ArgumentError(f"{name} must be {words}, got {size!r}")
+            raise ArgumentError(f"{name} must be {words}, got {shown(size)}")
 
 
 def per_axis(axes: int, least: int, **sizes: Any) -> tuple[int, ...]:
@@ -35,18 +102,19 @@ def per_axis(axes: int, least: int, **sizes: Any) -> tuple[int, ...]:
     ((name, size),) = sizes.items()
     given = tuple(size) if isinstance(size, (tuple, list)) else (size,) * axes
     if len(given) != axes:
-        raise ArgumentError(f"{name} must be an integer or a tuple of {axes}, got {size!r}")
+        raise ArgumentError(f"{name} must be an integer or a tuple of {axes}, got {shown(size)}")
     for number in given:
         (check_positive if least else check_not_negative)(**{name: number})
     return tuple(map(int, given))
 
 
-def check_interval(low: float, high: float, **values: float) -> None:
+def check_interval(low: float, high: float, /, **values: float) -> None:
     """Raise unless every value is a finite number in [low, high]."""
     for name, value in values.items():
-        if not isinstance(value, Real) or not low <= value <= high or value == np.inf:
-            words = f"a number >= {low:g}" if high == np.inf else f"in [{low:g}, {high:g}]"
-            raise ArgumentError(f"{name} must be {words}, got {value!r}")
+        if not is_number(value) or not low <= value <= high or abs(value) == np.inf:
+            words = "a finite number" if low == -np.inf else f"a number >= {low:g}"
+            words = words if high == np.inf else f"in [{low:g}, {high:g}]"
+            raise ArgumentError(f"{name} must be {words}, got {shown(value)}")
 
 
 def as_number(low: float = -np.inf, high: float = np.inf, **value: float) -> float:
@@ -57,10 +125,35 @@ def as_number(low: float = -np.inf, high: float = np.inf, **value: float) -> flo
     return float(number)
 
 
-def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str) -> Tensor:
+def check_above_zero(**values: float) -> None:
+    """Raise unless every value is a number above 0; infinity is one."""
+    for name, value in values.items():
+        if not is_number(value) or not value > 0:
+            raise out_of_range(name, value, "positive")
+
+
+def check_probability(**values: float) -> None:
+    """Raise unless every value is a number in [0, 1), as a probability with which elements are dropped is."""
+    for name, value in values.items():
+        if not is_number(value) or not 0 <= value < 1:
+            raise out_of_range(name, value, "in [0, 1)")
+
+
+def out_of_range(name: str, value: Any, words: str) -> ArgumentError:
+    """Return the error for a value that is no number, or a number that is not ``words``."""
+    return ArgumentError(f"{name} must be {words if is_number(value) else 'a number'}, got {shown(value)}")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is one real number, also as an array without axes; True and False are none."""
+    value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str, name: str = "x") -> Tensor:
     """Return ``x``, which must be real, as a Tensor in the dtype of a layer; its gradient has the dtype of ``x``."""
     if not isinstance(x, Tensor):
-        x = Tensor(x, copy=False)
+        x = as_tensor(x, layer, name)
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "c":
@@ -75,13 +168,13 @@ def as_parameter(value: "TensorLike", x: "TensorLike") -> Tensor | Array:
 
     A function casts x to the dtype of its weight, as a layer does. As an integer 0.5 would be 0, and 200 + 200 in uint8 144.
     """
-    weight, dtype = as_given(value), getattr(x, "dtype", np.dtype(float))
+    weight, dtype = as_given(value, "weight"), getattr(x, "dtype", np.dtype(float))
     return weight if weight.dtype.kind in "fc" else weight.astype(dtype if dtype.kind == "f" else float)
 
 
 def with_columns(x: "TensorLike", weight: Tensor, layer: str, what: str = "x") -> Tensor:
     """Return ``as_input(x)``; raise a ShapeError unless ``x`` has a column for each row (or element) of ``weight``."""
-    x = as_input(x, weight.dtype, layer)
+    x = as_input(x, weight.dtype, layer, what)
     if x.shape[-1:] != weight.shape[:1]:
         sizes = ", ".join(map(str, weight.shape))
         raise ShapeError(f"{layer}({sizes}) needs {what} of shape (..., {weight.shape[0]}), got {x.shape}")
@@ -96,14 +189,35 @@ def check_counts(layer: str, query: tuple[int, ...], key: tuple[int, ...], value
         )
 
 
-def as_given(value: "TensorLike") -> Tensor | Array:
-    """Return an array or a Tensor unchanged, and anything else as a NumPy array."""
-    return value if hasattr(value, "dtype") else np.asarray(value)
+def as_tensor(x: "TensorLike", layer: str, name: str = "x") -> Tensor:
+    """Return ``x`` as a Tensor; the error for what is no array of numbers names it and the layer."""
+    try:
+        return x if isinstance(x, Tensor) else Tensor(x, copy=False)
+    except DTypeError as error:
+        raise DTypeError(f"{name} of {layer}: {error}") from error.__cause__
 
 
-def plain(value: "TensorLike") -> NDArray[Any] | Array:
+def as_given(value: "TensorLike", name: str = "an argument") -> Tensor | Array:
+    """Return an array or a Tensor unchanged, and anything else as ``plain`` does; an error names the argument."""
+    return value if hasattr(value, "dtype") else plain(value, name)
+
+
+def plain(value: "TensorLike", name: str = "an argument") -> NDArray[Any] | Array:
     """Return the values of an array, a list or a Tensor as an array, on their device; raise a DTypeError if not numbers."""
-    return value.data if isinstance(value, Tensor) else as_array(value)
+    if isinstance(value, Tensor):
+        return value.data
+    try:
+        return as_array(value)
+    except DTypeError as error:
+        raise DTypeError(f"{name}: {error}") from error.__cause__
+
+
+def plain_numbers(value: "TensorLike", name: str) -> NDArray[Any] | Array:
+    """Return ``plain(value)``, which must be real (DTypeError)."""
+    array = plain(value, name)
+    if array.dtype.kind not in "biuf":
+        raise DTypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+    return array
 
 
 def beside(value: Any, array: Array) -> NDArray[Any] | Array:
@@ -161,10 +275,10 @@ def as_ids(ids: "TensorLike", count: int, function: str) -> Tensor | Array:
     return ids
 
 
-def check_real(x: "TensorLike", layer: str) -> Tensor:
+def check_real(x: "TensorLike", layer: str, name: str = "x") -> Tensor:
     """Return ``x`` as a Tensor; raise a DTypeError unless its dtype is floating."""
     if not isinstance(x, Tensor):
-        x = Tensor(x, copy=False)
+        x = as_tensor(x, layer, name)
     if x.dtype.kind != "f":
         raise DTypeError(f"{layer} needs a floating input, got dtype {x.dtype}")
     return x

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, Primitive, ShapeError, Tensor, primitive
 from minigrad.internal import Array, TensorLike, all_finite, array_of, is_device_array, registry, wide
 
-from ._checks import as_given, as_input, beside, check_real, plain
+from ._checks import as_given, as_input, beside, check_real, plain_numbers, shown
 
 REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum], "none": lambda losses: losses}
 
@@ -29,7 +29,7 @@ def of_each(g: Array, size: int, reduction: str) -> Any:
 
 def factors_of(weight: TensorLike, like: Tensor, function: str, name: str) -> Array:
     """Return factors of losses as an array in the dtype and on the device of ``like``, to whose shape they broadcast."""
-    factors = beside(plain(weight), array_of(like)).astype(like.dtype)
+    factors = beside(plain_numbers(weight, name), array_of(like)).astype(like.dtype)
     try:
         fits = np.broadcast_shapes(factors.shape, like.shape) == like.shape
     except ValueError:
@@ -43,7 +43,7 @@ def class_weights(weight: TensorLike | None, scores: Tensor, function: str) -> A
     """Return the factor of each class, (classes,), for scores (..., classes)."""
     if weight is None:
         return None
-    factors = beside(plain(weight), array_of(scores)).astype(scores.dtype)
+    factors = beside(plain_numbers(weight, "weight"), array_of(scores)).astype(scores.dtype)
     if factors.shape != scores.shape[-1:]:
         raise ShapeError(f"{function} needs a weight for each of {scores.shape[-1]} classes, got shape {factors.shape}")
     return factors
@@ -53,13 +53,13 @@ def pair(
     x: TensorLike, targets: TensorLike, function: str, name: str, reduction: str = "none"
 ) -> tuple[Tensor, Tensor | Array]:
     """Return x as a Tensor, and the targets in its shape, in its dtype and on its device."""
-    x, targets = check_real(x, function), as_given(targets)
+    x, targets = check_real(x, function, name), as_given(targets, "targets")
     if targets.shape != x.shape:
         raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):
         targets = beside(targets, array_of(x))
     if isinstance(targets, Tensor) or targets.dtype.kind not in "biuf":
-        targets = as_input(targets, x.dtype, function)
+        targets = as_input(targets, x.dtype, function, "targets")
     check_reduction(reduction, function, x.size)
     return x, targets if targets.dtype == x.dtype else targets.astype(x.dtype)
 
@@ -93,8 +93,8 @@ def reduced(losses: Any, reduction: str, function: str, counted: Any = None, fac
 
 
 def check_reduction(reduction: str, function: str, count: int = 1) -> None:
-    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
-        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
+    if not isinstance(reduction, str) or reduction not in REDUCTIONS:
+        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {shown(reduction)}")
     if reduction == "mean":
         check_count(count, function)
 

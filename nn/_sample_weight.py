@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
 from minigrad.internal import TensorLike, array_of, plain_array
 
-from ._checks import as_given, beside, check_real, plain
+from ._checks import as_given, beside, check_real, plain_numbers
 from ._losses import REDUCTIONS, check_count, check_reduction
 
 REMEDY = "multiply the losses of reduction='none' yourself, or pass sample_weight.detach()"
@@ -22,7 +22,7 @@ class SampleWeights:
     def __init__(self, given: TensorLike, like: Tensor, shape: tuple[int, ...], function: str) -> None:
         if isinstance(given, Tensor):
             given = plain_array(given, f"sample_weight of {function},", REMEDY)
-        factors = beside(plain(given), array_of(like))
+        factors = beside(plain_numbers(given, "sample_weight"), array_of(like))
         if factors.dtype.kind not in "biuf":
             raise DTypeError(f"{function} needs a real sample_weight, got dtype {factors.dtype}")
         if not factors.ndim or factors.shape != shape[: factors.ndim]:

@@ -247,10 +247,10 @@ class TrainingRun:
         epochs = len(self.history.metrics)
         if self.patience is None or self.best is None:
             return epochs < self.epochs
-        return epochs < self.epochs and epochs - 1 - self.history.best_epoch(self.best) < self.patience
+        return epochs < self.epochs and epochs - 1 - self.history._best_epoch(self.best) < self.patience
 
     def _best_is_last(self) -> bool:
-        return self.best is not None and self.history.best_epoch(self.best) == len(self.history.metrics) - 1
+        return self.best is not None and self.history._best_epoch(self.best) == len(self.history.metrics) - 1
 
     def _save(self) -> None:
         """Write the last checkpoint file; before it the best one, if the epoch just completed is the best."""
@@ -320,7 +320,7 @@ class TrainingRun:
 
     def _saved_best(self, history: History) -> state.Arrays | None:
         """Return the weights of the best epoch of a saved run, from its ``best`` file."""
-        epoch = history.best_epoch(self.best) if self.restore_best and self.best is not None else -1
+        epoch = history._best_epoch(self.best) if self.restore_best and self.best is not None else -1
         if epoch < 0 or self.files is None:
             return None
         path = self.files.best

@@ -6,7 +6,7 @@ from minigrad import Tensor, affine
 from minigrad.internal import TensorLike, fits
 
 from . import init
-from ._checks import check_positive, with_columns
+from ._checks import check_kind, check_positive, with_columns
 from .module import DType, Module, Parameter
 
 
@@ -47,6 +47,7 @@ class Affine(Module):
         dtype: "DType" = np.float32,
     ) -> None:
         check_positive(in_features=in_features, out_features=out_features)
+        check_kind("True or False", bias=bias)
         self.weight = Parameter(init.xavier_uniform((in_features, out_features), rng=rng, dtype=dtype))
         self.bias = Parameter(np.zeros(out_features, dtype)) if bias else None
 

@@ -15,7 +15,7 @@ from minigrad import ShapeError, Tensor
 from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
 from . import init
-from ._checks import as_input, check_counts, check_positive, check_real
+from ._checks import as_input, check_counts, check_positive, check_real, given
 from .affine import Affine
 from .masks import Masks, known, mask_and_bias, may_read, without_unseen
 from .module import DType, Module, Parameter
@@ -79,10 +79,7 @@ class GlobalAttention(Module):
     def attention_weights(
         self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
     ) -> Tensor:
-        """Return the weights of the values: (batch, query, key), or (batch, key) for one query per sequence.
-
-        Each row sums to 1, or to 0 if every key is masked.
-        """
+        """Return the weights (batch, query, key) or (batch, key), whose rows sum to 1, or to 0 if every key is masked."""
         q, k, _ = self._project(*self._inputs(query, key, value, masks))
         weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
@@ -109,9 +106,9 @@ class GlobalAttention(Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         name, own = type(self).__name__, key is None or key is query
         dtype = next((parameter.dtype for parameter in self.parameters()), None)
-        query = check_real(query, name) if dtype is None else as_input(query, dtype, name)
-        key = query if key is None or own else as_input(key, query.dtype, name)
-        value = key if value is None else as_input(value, query.dtype, name)
+        query = check_real(query, name, "query") if dtype is None else as_input(query, dtype, name, "query")
+        key = query if key is None or own else as_input(key, query.dtype, name, "key")
+        value = key if value is None else as_input(value, query.dtype, name, "value")
         if query.ndim not in (2, 3) or key.ndim != 3 or value.ndim != 3:
             raise ShapeError(
                 f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
@@ -229,6 +226,7 @@ class Attention(GlobalAttention):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
+        check_positive(query_dim=query_dim, key_dim=key_dim, value_dim=value_dim)
         self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.key = Affine(key_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.value = Affine(key_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
@@ -279,6 +277,7 @@ class SelfAttention(Attention):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
+        check_positive(d_model=d_model, **given(hidden_dim=hidden_dim, value_dim=value_dim))
         hidden_dim = d_model if hidden_dim is None else hidden_dim
         value_dim = hidden_dim if value_dim is None else value_dim
         self.query, self.key, self.value = (
@@ -320,7 +319,7 @@ class KeyValueAttention(GlobalAttention):
         score: str | Score = "additive",
         dtype: DType = np.float32,
     ) -> None:
-        check_positive(value_dim=value_dim)
+        check_positive(key_dim=key_dim, value_dim=value_dim)
         self.key_dim, self.value_dim = key_dim, value_dim
         self.score = make_score(score, key_dim, key_dim, rng=rng, dtype=dtype)
 
@@ -360,6 +359,7 @@ class ContextAttention(GlobalAttention):
     def __init__(
         self, input_dim: int, hidden_dim: int | None = None, *, rng: np.random.Generator, dtype: DType = np.float32
     ) -> None:
+        check_positive(input_dim=input_dim, **given(hidden_dim=hidden_dim))
         hidden_dim = input_dim if hidden_dim is None else hidden_dim
         self.hidden = Affine(input_dim, hidden_dim, rng=rng, dtype=dtype)
         self.query = Parameter(init.normal((hidden_dim,), hidden_dim**-0.5, rng=rng, dtype=dtype))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from minigrad import ArgumentError
 from minigrad.internal import Array
 
+from ._checks import check_kind
 from ._flat import precision
 from .module import Module
 from .optimizer import number
@@ -45,6 +46,7 @@ class WeightAverage:
     """
 
     def __init__(self, model: Module, decay: float = 0.999) -> None:
+        check_kind("a Module", Module, model=model)
         self.decay = number("decay", decay, below=1)
         self._parameters = list(model.parameters())
         self._averages: list[

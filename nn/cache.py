@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, GraphError, ShapeError, Tensor
 from minigrad.internal import Array, TensorLike, array_of, make_tensor
 
-from ._checks import beside
+from ._checks import beside, plain
 
 
 class KeyValueCache:
@@ -91,6 +91,7 @@ class KeyValueCache:
 
     def select(self, rows: "TensorLike") -> None:
         """Replace the batch by the sequences with the indices ``rows``, (new batch,), as beam search does."""
+        rows = plain(rows, "rows")
         if self._keys is not None:
             rows = beside(rows, self._keys)
             self._keys, self._values = self._keys[rows], self._values[rows]

@@ -8,6 +8,7 @@ import numpy as np
 from minigrad import ArgumentError, Tensor
 from minigrad.internal import Array, to_host
 
+from ._checks import check_above_zero
 from ._flat import precision
 from .optimizer import distinct
 
@@ -35,8 +36,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
         >>> weight.grad.numpy().round(4)  # the same direction
         array([0.6, 0.8])
     """
-    if not max_norm > 0:
-        raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
+    check_above_zero(max_norm=max_norm)
     max_norm = float(max_norm)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
     norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
@@ -65,8 +65,7 @@ def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
         >>> weight.grad.tolist()  # the direction changes
         [3.0, -3.5]
     """
-    if not max_value > 0:
-        raise ArgumentError(f"max_value must be positive, got {max_value!r}")
+    check_above_zero(max_value=max_value)
     max_value = float(max_value)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
     _change_grads(tensors, lambda g, out: np.clip(g, -max_value, max_value, out=out))

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import plain_array, to_host
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from minigrad.internal import as_array, plain_array, to_host
 
+from ._checks import check_kind
 from .affine import Affine
 from .embedding import TiedOutput
 from .lora import LoRA
@@ -54,6 +55,8 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
         >>> {name: array.shape for name, array in state.items()}  # Linear has the transpose
         {'weight': (2, 3), 'bias': (2,)}
     """
+    check_kind("a Module", Module, module=module)
+    check_kind("True or False", gradients=gradients)
     entries = [entry for entry in _all_entries(module) if not (gradients and isinstance(entry.stacked[0], Buffer))]
     return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in entries}
 
@@ -62,7 +65,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     """Copy the arrays (or CPU tensors) of a PyTorch ``state_dict()`` into the parameters of ``module``.
 
     Raises:
-        ArgumentError: names are missing or unexpected, or a parameter with two names has two values.
+        ArgumentError: names are missing or unexpected, or a parameter with two names has two values. One of the names suffices.
         ShapeError, DTypeError: an array has another shape or dtype than its parameter.
         UnsupportedError: a Tensor in ``state`` requires a gradient, which would be lost.
             After any of these errors no parameter has been changed.
@@ -75,8 +78,16 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         >>> layer.weight.shape, layer([1.0, 2.0, 3.0]).tolist()
         ((3, 2), [6.0, 6.0])
     """
+    check_kind("a Module", Module, module=module)
+    check_kind("a dictionary", state=state)
     entries = {entry.name: entry for entry in _all_entries(module)}
     state = {name: value for name, value in state.items() if name in entries or name.rpartition(".")[2] != COUNTER}
+    given = {id(p) for name, entry in entries.items() if name in state for p in entry.stacked}
+    entries = {  # without other names of tied weights: a file of safetensors holds one name of each
+        name: entry
+        for name, entry in entries.items()
+        if name in state or not all(id(p) in given for p in entry.stacked)
+    }
     check_names(f"PyTorch's state dict does not fit {type(module).__name__}", entries, state)
     paths = {id(tensor): path for path, tensor in module._state_by_path().items()}
     ours: dict[str, Array] = {}
@@ -84,13 +95,24 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         value = state[name]
         if isinstance(value, Tensor):
             value = plain_array(value, f"from_torch_state of '{name}',", DETACH)
-        for parameter, array in zip(entry.stacked, _unstacked(np.asarray(to_host(value)), entry)):
+        for parameter, array in zip(entry.stacked, _unstacked(_read(name, value), entry)):
             path = paths[id(parameter)]
             if not np.array_equal(ours.setdefault(path, array), array, equal_nan=True):
                 raise ArgumentError(
                     f"'{name}' is tied to '{path}', and PyTorch's state dict has different values for it"
                 )
     module.load_state_dict(ours)
+
+
+def _read(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(as_array(to_host(value)))
+    except DTypeError as error:  # bfloat16, for example
+        kind = getattr(value, "dtype", type(value).__name__)
+        raise DTypeError(
+            f"PyTorch's '{name}' has dtype {kind}, of which NumPy makes no array of numbers: convert the state dict first, "
+            "{name: tensor.float() for name, tensor in state.items()}"
+        ) from error
 
 
 class _StateEntry(NamedTuple):

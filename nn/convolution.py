@@ -11,7 +11,7 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
 from . import init
-from ._checks import Size, as_given, as_input, as_parameter, check_positive, per_axis
+from ._checks import Size, as_given, as_input, as_parameter, check_kind, check_positive, per_axis, shown
 from ._convolution import Form, convolution, cropped, spread, steps_of
 from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
@@ -41,13 +41,13 @@ def _form(
     """Return the numbers for each axis; ``padding`` may be "same" or "valid" unless ``transposed``."""
     axes = len(kernel)
     stride, dilation = per_axis(axes, 1, stride=stride), per_axis(axes, 1, dilation=dilation)
-    if padding == "valid" and not transposed:
+    if isinstance(padding, str) and padding == "valid" and not transposed:
         padding = 0
     if not isinstance(padding, str):
         return stride, per_axis(axes, 0, padding=padding), dilation, groups
     if padding != "same" or transposed:
         also = "" if transposed else ", 'same' or 'valid'"
-        raise ArgumentError(f"padding must be an integer{also}, got {padding!r}")
+        raise ArgumentError(f"padding must be an integer{also}, got {shown(padding)}")
     if set(stride) != {1}:
         raise ArgumentError(f"padding='same' keeps the size, which stride={stride} divides: pass a number of zeros")
     total = [d * (k - 1) for k, d in zip(kernel, dilation)]
@@ -109,7 +109,7 @@ def _checked(
 ) -> tuple[Any, Any]:
     """Return weight and bias as arrays or Tensors; raise an error that begins with ``name`` if they do not fit."""
     check_positive(groups=groups)
-    w, b = as_parameter(weight, x), None if bias is None else as_given(bias)
+    w, b = as_parameter(weight, x), None if bias is None else as_given(bias, "bias")
     if w.ndim != axes + 2:
         raise ShapeError(f"{name} needs a weight with {axes + 2} axes, got {w.shape}")
     if w.shape[0] % groups:
@@ -186,6 +186,7 @@ class _Convolution(Module):
         dtype: DType = np.float32,
     ) -> None:
         check_positive(in_channels=in_channels, out_channels=out_channels, groups=groups)
+        check_kind("True or False", bias=bias)
         if in_channels % groups or out_channels % groups:
             raise ArgumentError(
                 f"groups={groups} must divide in_channels={in_channels} and out_channels={out_channels}"

@@ -8,10 +8,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError
+from minigrad import ArgumentError, DTypeError, ShapeError
 from minigrad.internal import as_array
 
-from ._checks import beside, check_positive
+from ._checks import (
+    beside,
+    check_callable,
+    check_kind,
+    check_not_negative,
+    check_positive,
+    given,
+    plain,
+    plain_numbers,
+    shown,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -78,13 +88,15 @@ class Batches:
         lengths: Sequence[int] | Array | None = None,
     ) -> None:
         check_positive(batch_size=batch_size)
+        check_kind("True or False", shuffle=shuffle, drop_last=drop_last)
+        check_callable(**given(collate=collate))
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-            raise ArgumentError(f"seed must be an integer >= 0, got {seed!r}")
+            raise ArgumentError(f"seed must be an integer >= 0, got {shown(seed)}")
         self.count = _count(arrays, collate)
         self.arrays = arrays if collate is not None else _without_labels(arrays)
         self.batch_size, self.seed, self.shuffle, self.drop_last = int(batch_size), int(seed), shuffle, drop_last
         self.collate = collate
-        self.lengths = None if lengths is None else np.asarray(lengths)
+        self.lengths = None if lengths is None else np.asarray(plain_numbers(lengths, "lengths"))
         if self.lengths is not None and self.lengths.shape != (self.count,):
             raise ShapeError(f"lengths must be one number per example, shape ({self.count},), got {self.lengths.shape}")
         if not len(self):
@@ -104,11 +116,13 @@ class Batches:
 
     def epoch(self, n: int) -> Iterator[Any]:
         """Yield the batches of epoch n, n = 0, 1, ..."""
+        check_not_negative(n=n)
         for indices in self.indices(n):
             yield self.batch(indices, n)
 
     def indices(self, n: int) -> list[Array]:
         """Return the indices of the examples in each batch of epoch n."""
+        check_not_negative(n=n)
         rng = np.random.default_rng([self.seed, n])
         order = rng.permutation(self.count) if self.shuffle else np.arange(self.count)
         if self.lengths is not None:
@@ -121,6 +135,9 @@ class Batches:
 
     def batch(self, indices: Array, epoch: int = 0) -> Any:
         """Return the batch of the examples with these indices, in this epoch."""
+        check_not_negative(epoch=epoch)
+        if plain(indices, "indices").dtype.kind not in "iub":
+            raise DTypeError(f"indices must be integers, got {shown(indices)}")
         if self.collate is not None:
             return self.collate(indices, epoch=epoch) if _takes_epoch(self.collate) else self.collate(indices)
         assert not isinstance(self.arrays, int)
@@ -150,7 +167,7 @@ def _takes_epoch(collate: Any) -> bool:
 
 def _count(arrays: Any, collate: Any) -> int:
     """Return the number of examples."""
-    if isinstance(arrays, int):
+    if isinstance(arrays, int) and not isinstance(arrays, bool):
         if collate is None:
             raise ArgumentError(
                 f"a number of examples needs collate, which makes the batches, got arrays={arrays} without it"

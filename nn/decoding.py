@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, no_grad
 from minigrad.internal import to_host
 
-from ._checks import check_positive
+from ._checks import check_callable, check_interval, check_kind, check_not_negative, check_positive, is_number, shown
 
 Array = np.ndarray[Any, Any]
 
@@ -45,12 +45,19 @@ class Hypothesis:
     log_probability: float = 0.0
     finished: bool = False
 
+    def __post_init__(self) -> None:
+        check_kind("a tuple of ids", tuple, ids=self.ids)
+        if not is_number(self.log_probability) or not self.log_probability < np.inf:
+            raise ArgumentError(f"log_probability must be a number, got {shown(self.log_probability)}")
+        check_kind("True or False", finished=self.finished)
+
     def score(self, alpha: float = 0.6) -> float:
         """Return ``log P(y) / ((5 + |y|) / 6) ** alpha``, where ``|y|`` also counts the end id.
 
         Every id makes a sequence less probable, so log P alone (``alpha=0``) prefers short sequences. Source: Wu et al. 2016,
         arXiv:1609.08144, eq. 14. Vaswani et al. 2017 use ``alpha=0.6`` and four beams.
         """
+        check_interval(0, np.inf, alpha=alpha)
         return self.log_probability / _length_penalty(len(self.ids) + self.finished, alpha)
 
 
@@ -85,7 +92,9 @@ def greedy_decode(step: Step, *, batch: int, start: int, end: int, max_length: i
         >>> found.ids, np.exp(found.log_probability).round(2).item()  # not the best: (2,) has 0.4 * 0.8
         ((1,), 0.2)
     """
+    check_callable(step=step)
     check_positive(batch=batch, max_length=max_length)
+    check_not_negative(start=start, end=end)
     rows = np.arange(batch)
     prefixes = np.full((batch, 1), start)
     total, finished = np.zeros(batch), np.zeros(batch, bool)
@@ -132,8 +141,9 @@ def beam_search(
         [((2,), 0.32), ((1,), 0.2)]
     """
     check_positive(batch=batch, max_length=max_length, beam=beam)
-    if alpha < 0:
-        raise ArgumentError(f"alpha must be at least 0, got {alpha}: 0 means no length normalisation")
+    check_callable(step=step)
+    check_not_negative(start=start, end=end)
+    check_interval(0, np.inf, alpha=alpha)
     longest = _length_penalty(max_length, alpha)
     alive: list[list[Hypothesis]] = [[Hypothesis()] for _ in range(batch)]
     done: list[list[Hypothesis]] = [[] for _ in range(batch)]

@@ -85,7 +85,7 @@ def kl_divergence(
     q, t = pair(log_probabilities, targets, "kl_divergence", "log_probabilities")
     if not q.ndim:
         raise ShapeError("kl_divergence needs log_probabilities of shape (..., classes), got a number")
-    values = plain(t)
+    values = plain(t, "targets")
     if values.size and not values.min() >= 0:
         raise OutOfRangeError(f"kl_divergence needs targets of 0 or more, got {float(values.min()):g}")
     logs = np.log(np.where(t > 0, t, 1.0))
@@ -121,7 +121,7 @@ def cosine_loss(
     eps = as_number(0, np.inf, eps=eps)
     if sample_weight is not None:
         return weighted(cosine_loss, x, y, sample_weight, reduction, rows=True, eps=eps)
-    x, y = pair(x, y, "cosine_loss", "x")
+    x, y = pair(x, as_given(y, "y"), "cosine_loss", "x")
     if not x.ndim:
         raise ShapeError("cosine_loss needs x of shape (..., d), got a number")
     return reduced(1 - (unit(x, eps) * unit(y, eps)).sum(axis=-1), reduction, "cosine_loss")
@@ -168,7 +168,7 @@ def hinge_loss(
     margin = as_number(0, np.inf, margin=margin)
     if sample_weight is not None:
         return weighted(hinge_loss, scores, labels, sample_weight, reduction, rows=True, margin=margin)
-    scores, labels = check_real(scores, "hinge_loss"), as_given(labels)
+    scores, labels = check_real(scores, "hinge_loss", "scores"), as_given(labels, "labels")
     check_labels(scores, labels, reduction, "hinge_loss")
     labels = beside(labels, array_of(scores))[..., None]
     others = np.arange(scores.shape[-1], like=labels) != labels

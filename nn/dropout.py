@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from minigrad import ArgumentError, Tensor
+from minigrad import Tensor
 from minigrad.internal import TensorLike, dropout, replayed
 
-from ._checks import check_real
+from ._checks import check_probability, check_real
 from .init import check_generator
 from .module import Module
 
@@ -39,8 +39,7 @@ class Dropout(Module):
     """
 
     def __init__(self, p: float = 0.1, *, rng: np.random.Generator) -> None:
-        if not 0 <= p < 1:
-            raise ArgumentError(f"the dropout probability p must be in [0, 1), got {p!r}")
+        check_probability(p=p)
         self.p = float(p)
         self.key = int(check_generator(rng).integers(2**63))
         self.step = 0

@@ -4,23 +4,46 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, affine
+from minigrad import ArgumentError, ShapeError, Tensor, affine, stop_gradient
 from minigrad.internal import Array, TensorLike
 
 from . import init
-from ._checks import as_given, as_ids, as_input, beside, check_positive, plain, with_columns
+from ._checks import (
+    as_given,
+    as_ids,
+    as_input,
+    beside,
+    check_kind,
+    check_not_negative,
+    check_positive,
+    plain,
+    with_columns,
+)
 from .module import DType, Module, Parameter
 
 
-def embedding(ids: "TensorLike", weight: "TensorLike") -> Any:
+def embedding(ids: "TensorLike", weight: "TensorLike", *, padding_idx: int | None = None) -> Any:
     """Return ``weight[ids]``: ids (...) integers, weight (num_embeddings, d) -> (..., d); see :class:`nn.Embedding`.
 
     Raises:
+        ArgumentError: padding_idx is not one of the ids.
         DTypeError, OutOfRangeError: ids are not integers in [0, num_embeddings).
     """
-    weight = as_given(weight)
-    rows: Array = beside(as_ids(ids, weight.shape[0], "Embedding"), plain(weight))
-    return np.take(weight, rows, axis=0)
+    weight = as_given(weight, "weight")
+    if weight.ndim != 2:
+        raise ShapeError(f"embedding needs weight of shape (num_embeddings, d), got {weight.shape}")
+    rows: Array = beside(as_ids(ids, weight.shape[0], "Embedding"), plain(weight, "weight"))
+    found = np.take(weight, rows, axis=0)
+    if padding_idx is None:
+        return found
+    check_padding_idx(padding_idx, weight.shape[0])
+    return np.where((plain(rows, "ids") == padding_idx)[..., None], stop_gradient(found), found)
+
+
+def check_padding_idx(padding_idx: int, count: int) -> None:
+    check_not_negative(padding_idx=padding_idx)
+    if padding_idx >= count:
+        raise ArgumentError(f"padding_idx must be one of the ids, 0 to {count - 1}, got {padding_idx}")
 
 
 class Embedding(Module):
@@ -30,6 +53,7 @@ class Embedding(Module):
         num_embeddings: the number of ids, which is the size of the vocabulary.
         embedding_dim: the width of a vector.
         rng: the generator that draws the table from a normal distribution with standard deviation ``std``.
+        padding_idx: the id of padding, whose row starts as zeros and gets no gradient from the lookups; None if there is none.
         dtype: the dtype of the table and of the result.
 
     Shapes: ids (...) integers in [0, num_embeddings) -> (..., embedding_dim).
@@ -37,7 +61,7 @@ class Embedding(Module):
     The gradient of a row is the sum over all positions that hold its id. :meth:`from_one_hot` takes one-hot rows, not ids.
 
     Raises:
-        ArgumentError: a size is not a positive integer.
+        ArgumentError: a size is not a positive integer, or padding_idx is not one of the ids.
         DTypeError: ids are not integers.
         OutOfRangeError: an id is negative or not below num_embeddings.
 
@@ -60,13 +84,19 @@ class Embedding(Module):
         *,
         rng: np.random.Generator,
         std: float = 1.0,
+        padding_idx: int | None = None,
         dtype: "DType" = np.float32,
     ) -> None:
         check_positive(num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        if padding_idx is not None:
+            check_padding_idx(padding_idx, num_embeddings)
         self.weight = Parameter(init.normal((num_embeddings, embedding_dim), std, rng=rng, dtype=dtype))
+        self.padding_idx = padding_idx
+        if padding_idx is not None:
+            self.weight.data[padding_idx] = 0
 
     def forward(self, ids: "TensorLike") -> Tensor:
-        found: Tensor = embedding(ids, self.weight)
+        found: Tensor = embedding(ids, self.weight, padding_idx=self.padding_idx)
         return found
 
     def from_one_hot(self, rows: "TensorLike") -> Tensor:
@@ -81,7 +111,8 @@ class Embedding(Module):
         return with_columns(rows, self.weight, "Embedding", "one-hot rows") @ self.weight
 
     def extra_repr(self) -> str:
-        return "{}, {}".format(*self.weight.shape)
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return "{}, {}".format(*self.weight.shape) + padding
 
 
 class TiedOutput(Module):
@@ -111,6 +142,8 @@ class TiedOutput(Module):
     """
 
     def __init__(self, embedding: Embedding, *, bias: bool = False) -> None:
+        check_kind("an Embedding", Embedding, embedding=embedding)
+        check_kind("True or False", bias=bias)
         self.embedding = embedding
         self.bias = Parameter(np.zeros(embedding.weight.shape[0], embedding.weight.dtype)) if bias else None
 

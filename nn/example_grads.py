@@ -13,6 +13,8 @@ import numpy as np
 from minigrad import ArgumentError
 from minigrad.internal import Array, figures, to_host
 
+from ._checks import check_kind
+
 
 class ExampleGrads(dict[str, Array]):
     """What :func:`per_example_grads` returns: a dict from the path of a parameter to an array ``(batch, *shape)``.
@@ -62,6 +64,7 @@ class ExampleGrads(dict[str, Array]):
             ...     rows.plot(f"{folder}/rows.png").name
             'rows.png'
         """
+        check_kind("a path", path=path)
         if not self:
             raise ArgumentError("there is nothing to plot: no parameter has a gradient")
         draw = figures()

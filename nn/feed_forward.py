@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, Tensor, gelu, relu, silu
 from minigrad.internal import TensorLike
 
+from ._checks import check_positive, check_probability, shown
 from .affine import Affine
 from .dropout import Dropout
 from .module import DType, Module
@@ -25,7 +26,7 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
 def activation_of(name: str) -> Callable[..., Any]:
     """Return the function with this name, or raise an ArgumentError."""
     if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise ArgumentError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}")
+        raise ArgumentError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {shown(name)}")
     return ACTIVATIONS[name]
 
 
@@ -70,7 +71,9 @@ class FeedForward(Module):
         bias: bool = True,
         dtype: "DType" = np.float32,
     ) -> None:
+        check_positive(d_model=d_model, hidden=hidden)
         activation_of(activation)
+        check_probability(dropout=dropout)
         self.activation = activation
         self.hidden = Affine(d_model, hidden, rng=rng, bias=bias, dtype=dtype)
         self.dropout = Dropout(dropout, rng=rng)

@@ -33,7 +33,7 @@ from minigrad import (
 )
 from minigrad.internal import Array, attention_weights as weights_of, check_range, scatter_add
 
-from ._checks import Size, as_given, as_ids, check_positive, plain
+from ._checks import Size, as_given, as_ids, check_dtype, check_interval, check_positive, given, plain
 from .convolution import conv1d, conv2d, conv_transpose2d
 from .distances import cosine_loss, hinge_loss, huber_loss, kl_divergence
 from .dropout import Dropout
@@ -120,6 +120,7 @@ def scaled_dot_product_attention(
         ShapeError: the shapes do not fit together.
         DTypeError, OutOfRangeError: mask is not boolean, key_mask is neither boolean nor 0/1, or bias is boolean.
     """
+    check_interval(-np.inf, np.inf, **given(scale=scale))
     q, k, v = _operands("k (..., key, d) and v (..., key, e)", q, k, v)
     masks = _masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
     # minigrad's function expects masks with an axis of heads before the queries
@@ -141,6 +142,7 @@ def attention_weights(
     The arguments and the errors are the same. The result is (..., query, key). Each row sums to 1, or to 0 if every key is
     masked.
     """
+    check_interval(-np.inf, np.inf, **given(scale=scale))
     q, k = _operands("k (..., key, d)", q, k)
     allowed, added = _masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
     return weights_of(q, k, allowed, added, scale)
@@ -148,7 +150,7 @@ def attention_weights(
 
 def _operands(others: str, *values: Any) -> list[Any]:
     """Return q, k and perhaps v as arrays or Tensors, or raise a ShapeError if they do not fit together."""
-    q, *kv = operands = [as_given(value) for value in values]
+    q, *kv = operands = [as_given(value, name) for name, value in zip("qkv", values)]
     k = kv[0]
     fit = 2 <= q.ndim <= 4 and all(t.shape[:-2] == q.shape[:-2] and t.ndim == q.ndim for t in kv)
     if not fit or q.shape[-1] != k.shape[-1] or kv[-1].shape[-2] != k.shape[-2]:
@@ -168,24 +170,48 @@ def dropout(x: "TensorLike", p: float, *, rng: np.random.Generator) -> Tensor:
     return Dropout(p, rng=rng)(x)
 
 
-def max_pool1d(x: "TensorLike", kernel_size: int, *, stride: int | None = None, padding: int = 0) -> Tensor:
+def max_pool1d(
+    x: "TensorLike", kernel_size: int, *, stride: int | None = None, padding: int = 0, ceil_mode: bool = False
+) -> Tensor:
     """Return the largest element of each window of sequences (batch, channels, length); see :class:`nn.MaxPool1d`."""
-    return MaxPool1d(kernel_size, stride=stride, padding=padding)(x)
+    return MaxPool1d(kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)(x)
 
 
-def max_pool2d(x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0) -> Tensor:
+def max_pool2d(
+    x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0, ceil_mode: bool = False
+) -> Tensor:
     """Return the largest element of each window of images (batch, channels, height, width); see :class:`nn.MaxPool2d`."""
-    return MaxPool2d(kernel_size, stride=stride, padding=padding)(x)
+    return MaxPool2d(kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)(x)
 
 
-def avg_pool1d(x: "TensorLike", kernel_size: int, *, stride: int | None = None, padding: int = 0) -> Tensor:
+def avg_pool1d(
+    x: "TensorLike",
+    kernel_size: int,
+    *,
+    stride: int | None = None,
+    padding: int = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
     """Return the mean of each window of sequences (batch, channels, length); see :class:`nn.AvgPool1d`."""
-    return AvgPool1d(kernel_size, stride=stride, padding=padding)(x)
+    return AvgPool1d(
+        kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad
+    )(x)
 
 
-def avg_pool2d(x: "TensorLike", kernel_size: Size, *, stride: Size | None = None, padding: Size = 0) -> Tensor:
+def avg_pool2d(
+    x: "TensorLike",
+    kernel_size: Size,
+    *,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
     """Return the mean of each window of images (batch, channels, height, width); see :class:`nn.AvgPool2d`."""
-    return AvgPool2d(kernel_size, stride=stride, padding=padding)(x)
+    return AvgPool2d(
+        kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad
+    )(x)
 
 
 def segment_sum(values: "TensorLike", segments: "TensorLike", num_segments: int) -> Any:
@@ -208,7 +234,7 @@ def segment_sum(values: "TensorLike", segments: "TensorLike", num_segments: int)
         [[4.0], [0.0], [2.0]]
     """
     check_positive(num_segments=num_segments)
-    rows, ids = as_given(values), plain(segments)
+    rows, ids = as_given(values, "values"), plain(segments, "segments")
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"segment_sum takes integer segments, got dtype {ids.dtype}: pass segments.astype(int)")
     last = num_segments - 1
@@ -230,7 +256,8 @@ def one_hot(ids: "TensorLike", num_classes: int, *, dtype: "DType" = np.float32)
         OutOfRangeError: an id is not in [0, num_classes).
     """
     check_positive(num_classes=num_classes)
-    ids = plain(as_ids(ids, num_classes, "one_hot"))
+    check_dtype(dtype, "biufc")
+    ids = plain(as_ids(ids, num_classes, "one_hot"), "ids")
     return (ids[..., None] == np.arange(num_classes, like=ids)).astype(dtype)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from minigrad import ArgumentError
 from minigrad.internal import figures
 
+from ._checks import check_kind, shown
 from ._tables import html_table
 
 Best = tuple[Literal["min", "max"], str]  # whether the least or the greatest value of a metric is best, and its name
@@ -38,12 +39,16 @@ class History:
     metrics: list[dict[str, float]] = field(default_factory=list)
     river: Any = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        check_kind("a list", losses=self.losses, metrics=self.metrics)
+
     def metric(self, name: str) -> list[float]:
         """Return a metric's value in each epoch, ``history.metric("accuracy")``; NaN for an epoch that lacks it.
 
         Raises:
             ArgumentError: no epoch has this metric.
         """
+        check_kind("a text", name=name)
         if self.metrics and not any(name in epoch for epoch in self.metrics):
             raise ArgumentError(f"there is no metric {name!r}: the last epoch has {list(self.metrics[-1])}")
         return [epoch.get(name, math.nan) for epoch in self.metrics]
@@ -89,6 +94,7 @@ class History:
             ...     nn.History([0.7, 0.3], [{"accuracy": 0.9}]).plot(f"{folder}/run.png").name
             'run.png'
         """
+        check_kind("a path", path=path)
         if not self.losses:
             raise ArgumentError("there is nothing to plot: the history has no loss")
         draw, names, means = figures(), self._names(), self._mean_losses()
@@ -131,13 +137,26 @@ class History:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        check_kind("a dictionary", values=values)
+        if missing := {"losses", "metrics"} - values.keys():
+            raise ArgumentError(f"values must be what to_dict() returns, got one without {', '.join(sorted(missing))}")
         return cls([float(loss) for loss in values["losses"]], [dict(epoch) for epoch in values["metrics"]])
 
     def best_epoch(self, best: Best) -> int:
         """Return the index of the best epoch, as ``best`` defines it: ``("max", "accuracy")``, for example.
 
-        If several epochs are equally good, it is the first of them. If no epoch has the metric, it is -1.
+        If several epochs are equally good, it is the first of them. It is -1 if there are no epochs, or if the metric is NaN in
+        all of them.
+
+        Raises:
+            ArgumentError: best is no such pair, or no epoch has this metric.
         """
+        check_best(best)
+        self.metric(best[1])
+        return self._best_epoch(best)
+
+    def _best_epoch(self, best: Best) -> int:
+        """Return the index of the best epoch, or -1 also if no epoch has the metric, as in a run resumed with another."""
         sign = 1 if best[0] == "max" else -1
         values = [sign * epoch.get(best[1], math.nan) for epoch in self.metrics]
         numbers = [value for value in values if not math.isnan(value)]
@@ -146,7 +165,9 @@ class History:
 
 def check_best(best: Any) -> None:
     """Raise an ArgumentError unless ``best`` is a pair of "min" or "max" and a name."""
-    if not isinstance(best, tuple) or len(best) != 2 or best[0] not in ("min", "max"):
+    if not isinstance(best, tuple) or len(best) != 2 or not all(isinstance(each, str) for each in best):
+        raise ArgumentError(f'best must be ("min", name) or ("max", name), got {shown(best)}')
+    if best[0] not in ("min", "max"):
         raise ArgumentError(f'best must be ("min", name) or ("max", name), got {best!r}')
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from minigrad import ArgumentError, ShapeError
 
+from ._checks import check_dtype, check_interval, check_kind, check_not_negative, shown
 from .module import DType
 
 Shape = tuple[int, ...]
@@ -26,11 +27,16 @@ Array = np.ndarray[Any, Any]
 
 def uniform(shape: Shape, low: float, high: float, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
     """Return values from the uniform distribution on [low, high)."""
+    _check(shape, dtype, low=low, high=high)
+    if low > high:
+        raise ArgumentError(f"low must be at most high, got low={low} and high={high}")
     return check_generator(rng).uniform(low, high, shape).astype(dtype)
 
 
 def normal(shape: Shape, std: float = 1.0, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
     """Return values from the normal distribution with mean 0 and standard deviation ``std``."""
+    _check(shape, dtype, std=std)
+    check_interval(0, math.inf, std=std)
     return (std * check_generator(rng).standard_normal(shape)).astype(dtype)
 
 
@@ -63,11 +69,20 @@ def check_generator(rng: object) -> np.random.Generator:
         ArgumentError: ``rng`` is not a ``numpy.random.Generator``.
     """
     if not isinstance(rng, np.random.Generator):
-        raise ArgumentError(f"rng must be a numpy.random.Generator, such as np.random.default_rng(0), got {rng!r}")
+        raise ArgumentError(f"rng must be a numpy.random.Generator, such as np.random.default_rng(0), got {shown(rng)}")
     return rng
 
 
 def _fans(shape: Shape) -> tuple[int, int]:
+    _check(shape, np.float32)
     if len(shape) != 2:
         raise ShapeError(f"this initialiser needs the shape (in, out) of a matrix, got {shape}")
     return shape[0], shape[1]
+
+
+def _check(shape: Shape, dtype: "DType", **numbers: float) -> None:
+    check_kind("a tuple of sizes", (tuple, list), shape=shape)
+    for size in shape:
+        check_not_negative(shape=size)
+    check_dtype(dtype)
+    check_interval(-math.inf, math.inf, **numbers)

@@ -7,10 +7,10 @@ import numpy as np
 from minigrad import ShapeError, Tensor, sigmoid
 from minigrad.internal import masked_softmax
 
-from ._checks import beside, check_positive
+from ._checks import beside, check_positive, given
 from .affine import Affine
 from .attention import GlobalAttention
-from .masks import Masks, mask_and_bias, token_positions, window_mask
+from .masks import Masks, is_causal, mask_and_bias, token_positions, window_mask
 from .module import DType
 from .scores import Score, plain_score
 
@@ -49,7 +49,7 @@ class LocalAttention(GlobalAttention):
         self.score = plain_score(score)
 
     def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
-        if query.ndim == 2 or (masks.get("causal") and query.shape[1] != key.shape[1]):
+        if query.ndim == 2 or (is_causal(masks) and query.shape[1] != key.shape[1]):
             raise ShapeError(
                 "LocalAttention needs query (batch, query, width), and as many queries as keys if causal: got query "
                 f"{query.shape}, key {key.shape}"
@@ -99,7 +99,7 @@ class PredictiveLocalAttention(GlobalAttention):
         score: str | Score = "dot",
         dtype: "DType" = np.float32,
     ) -> None:
-        check_positive(radius=radius)
+        check_positive(query_dim=query_dim, radius=radius, **given(hidden_dim=hidden_dim))
         hidden_dim = query_dim if hidden_dim is None else hidden_dim
         self.radius = int(radius)
         self.place = Affine(query_dim, hidden_dim, rng=rng, bias=False, dtype=dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import ArgumentError, Tensor, no_grad
 from minigrad.internal import TensorLike
 
-from ._checks import check_positive, with_columns
+from ._checks import check_callable, check_interval, check_kind, check_positive, with_columns
 from .affine import Affine
 from .init import check_generator
 from .module import Module, Parameter, children, own_parameters
@@ -45,6 +45,7 @@ class LoRA(Affine):
         if not isinstance(affine, Affine):
             raise ArgumentError(f"LoRA adapts an nn.Affine, got {type(affine).__name__}: use nn.add_lora for a network")
         check_positive(rank=rank)
+        check_interval(-np.inf, np.inf, scale=scale)
         check_generator(rng)
         self.weight, self.bias, self.scale = affine.weight, affine.bias, float(scale)
         (in_features, out_features), dtype = self.weight.shape, self.weight.dtype
@@ -114,7 +115,11 @@ def add_lora(
         True
         >>> nn.merge_lora(model)
     """
+    check_kind("a Module", Module, model=model)
     check_positive(rank=rank)
+    check_generator(rng)
+    check_interval(-np.inf, np.inf, scale=scale)
+    check_callable(where=where)
     found = [module for path, module in model.named_modules() if path and type(module) is Affine and where(path)]
     if not found:
         raise ArgumentError(f"add_lora found no nn.Affine in {type(model).__name__} that where= accepts")
@@ -154,6 +159,7 @@ def merge_lora(model: Module) -> None:
         >>> list(model.state_dict())
         ['layers.0.weight', 'layers.0.bias', 'layers.2.weight', 'layers.2.bias']
     """
+    check_kind("a Module", Module, model=model)
     places = _places(model, {id(layer) for layer in model.modules() if layer is not model and isinstance(layer, LoRA)})
     if not places:
         raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")

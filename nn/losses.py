@@ -19,8 +19,8 @@ from minigrad.internal import (
     zeros,
 )
 
-from ._checks import as_given, as_number, beside, check_real, plain
-from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, read_only, reduced, times
+from ._checks import as_given, as_number, beside, check_integer, check_real, plain
+from ._losses import REDUCTIONS, check_reduction, class_weights, factors_of, of_each, pair, read_only, reduced, times
 from ._sample_weight import SampleWeights, weighted
 
 
@@ -67,7 +67,7 @@ def cross_entropy(
         0.6931
     """
     name = "cross_entropy"
-    logits, labels = check_real(logits, name), as_given(labels)
+    logits, labels = check_real(logits, name, "logits"), as_given(labels, "labels")
     label_smoothing = as_number(0, 1, label_smoothing=label_smoothing)
     factors = class_weights(weight, logits, name)
     if sample_weight is not None:
@@ -84,12 +84,13 @@ def cross_entropy(
     labels, counted = _without_ignored(labels, ignore_index)
     labels = beside(labels, array_of(logits))
     if not label_smoothing and ignore_index is None and factors is None:
-        if reduction == "mean":
-            check_count(labels.size, name)
+        check_reduction(reduction, name, labels.size)
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
     check_labels(logits, labels, reduction, name)
     of_labels = None if factors is None else factors[labels]
-    read = counted if of_labels is None or label_smoothing else _both(counted, of_labels != 0)
+    read = counted
+    if of_labels is not None and not label_smoothing:  # the rows that count and have a weight other than 0
+        read = of_labels != 0 if counted is None else beside(counted, of_labels) & (of_labels != 0)
     logits = read_only(logits, read)
     if not label_smoothing:
         losses = minigrad.cross_entropy(logits, labels, reduction="none")
@@ -126,7 +127,7 @@ def negative_log_likelihood(
         0.2877
     """
     name = "negative_log_likelihood"
-    log_probabilities = check_real(log_probabilities, name)
+    log_probabilities, labels = check_real(log_probabilities, name, "log_probabilities"), as_given(labels, "labels")
     if sample_weight is not None:
         samples = SampleWeights(sample_weight, log_probabilities, log_probabilities.shape[:-1], name)
         log_probabilities, labels = samples.read(log_probabilities), samples.read(labels)
@@ -135,15 +136,14 @@ def negative_log_likelihood(
         )
         factors = class_weights(weight, log_probabilities, name)
         return samples.reduced(losses, reduction, _counts(labels, ignore_index, factors, losses.ndim))
-    labels, counted = _without_ignored(as_given(labels), ignore_index)
+    labels, counted = _without_ignored(labels, ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, array_of(log_probabilities))
     factors = class_weights(weight, log_probabilities, name)
     if counted is not None or factors is not None:
         losses, of_labels = _minus_picked(log_probabilities, labels), None if factors is None else factors[labels]
         return reduced(losses if of_labels is None else times(of_labels, losses), reduction, name, counted, of_labels)
-    if reduction == "mean":
-        check_count(labels.size, name)
+    check_reduction(reduction, name, labels.size)
     return _minus_picked(log_probabilities, labels, reduction=reduction)
 
 
@@ -374,16 +374,12 @@ def _soft_cross_entropy(
 
 def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
     """Return the labels, with 0 for ignored ones, and a boolean array of the labels that count (None if all do)."""
-    labels = plain(labels)
+    labels = plain(labels, "labels")
     if ignore_index is None:
         return labels, None
+    check_integer(ignore_index=ignore_index)
     counted = labels != ignore_index
     return np.where(counted, labels, 0), counted
-
-
-def _both(counted: Any, weighted: Any) -> Any:
-    """Return the rows that count and have a weight other than 0."""
-    return weighted if counted is None else beside(counted, weighted) & weighted
 
 
 def _counts(labels: TensorLike, ignore_index: int | None, factors: Array | None, ndim: int) -> Any:
@@ -397,6 +393,6 @@ def _counts(labels: TensorLike, ignore_index: int | None, factors: Array | None,
 
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:
-    x = plain(x)
+    x = plain(x, name)
     if x.dtype.kind not in "bc" and x.size and not ((x.min() >= 0) & (x.max() <= 1)):
         raise OutOfRangeError(f"{function} needs {name} in [0, 1], got {float(x.min()):g} to {float(x.max()):g}")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
+from minigrad import ArgumentError, ShapeError, Tensor, affine, primitive, sigmoid
 from minigrad.internal import Array, TensorLike
 
-from ._checks import as_input
+from ._checks import as_input, check_kind, given, shown
 from ._lstm_kernel import lstm_backward, lstm_forward
 from .recurrent import OverTokens, RecurrentCell, scan
 
@@ -49,7 +49,12 @@ class LSTMCell(RecurrentCell):
     blocks = 4
 
     def forward(self, x: TensorLike, state: State) -> tuple[Tensor, Tensor]:  # type: ignore[override]  # h and c
-        x, h, c = (as_input(t, self.state.weight.dtype, "LSTMCell") for t in (x, *state))
+        check_kind("a pair (h, c)", (tuple, list, np.ndarray, Tensor), state=state)
+        if len(state) != 2:
+            raise ArgumentError(f"state must be a pair (h, c), got {shown(state)}")
+        x, h, c = (
+            as_input(t, self.state.weight.dtype, "LSTMCell", name) for name, t in zip(("x", "h", "c"), (x, *state))
+        )
         width = self.input.weight.shape[0]
         if x.ndim != 2 or x.shape[1] != width or {h.shape, c.shape} != {(x.shape[0], self.hidden_dim)}:
             raise ShapeError(
@@ -126,5 +131,6 @@ class LSTM(OverTokens):
     def forward(  # type: ignore[override]  # a state is a pair
         self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        check_kind("a pair (h, c)", (tuple, list, np.ndarray, Tensor), **given(initial=initial))
         states, (h, c) = self._read(x, initial, key_mask)
         return states, (h, c)

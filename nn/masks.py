@@ -20,7 +20,7 @@ from minigrad.internal import (
     where_is,
 )
 
-from ._checks import beside, check_not_negative, plain
+from ._checks import beside, check_kind, check_not_negative, given, plain
 
 Array = np.ndarray[Any, Any]
 NAMES = ("key_mask", "mask", "bias")
@@ -65,6 +65,14 @@ def known(masks: Masks) -> Masks:
     return masks
 
 
+def is_causal(masks: Masks) -> bool:
+    """Return the option ``causal``, which must be True or False."""
+    causal = masks.get("causal", False)
+    if causal.__class__ is not bool:  # faster than the check itself, which every call would pay for
+        check_kind("True or False", causal=causal)
+    return causal
+
+
 def causal_mask(query: int, key: int | None = None) -> Array:
     """Return (query, key) booleans with which each token sees itself and the tokens before it.
 
@@ -84,8 +92,8 @@ def causal_mask(query: int, key: int | None = None) -> Array:
         >>> nn.causal_mask(1, 3)  # one new token, after two in a cache
         array([[ True,  True,  True]])
     """
+    check_not_negative(query=query, **given(key=key))
     key = query if key is None else key
-    check_not_negative(query=query, key=key)
     if query > key:
         raise ShapeError(
             f"causal attention needs a key for each query, got {query} queries and {key} keys: leave out causal, and pass a "
@@ -129,7 +137,7 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
         array([[ True, False, False],
                [ True,  True,  True]])
     """
-    counts = plain(lengths)
+    counts = plain(lengths, "lengths")
     if is_device_array(counts):
         raise MixedDevicesError(
             f"padding_mask makes its mask on the host, and lengths is {where_is(counts)}: pass "
@@ -140,6 +148,7 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
     if counts.size and counts.dtype.kind not in "iu":
         raise DTypeError(f"lengths must be integers, got dtype {counts.dtype}")
     longest = int(counts.max(initial=0))
+    check_not_negative(**given(length=length))
     length = longest if length is None else length
     if longest > length or counts.min(initial=0) < 0:
         raise OutOfRangeError(f"lengths must lie in [0, {length}], got {counts.min()} to {longest}")
@@ -170,7 +179,7 @@ def as_key_mask(key_mask: "TensorLike | None", shape: tuple[int, ...], like: Any
     """
     if key_mask is None:
         return None
-    key_mask = plain(key_mask)
+    key_mask = plain(key_mask, name)
     if key_mask.dtype.kind not in "biu":
         raise DTypeError(
             f"{name} must be boolean, True = attend, or integers 0 and 1, got dtype {key_mask.dtype}: pass {name} != 0 for a "
@@ -210,7 +219,7 @@ def mask_and_bias(
         ShapeError: a mask or the bias does not fit, or there are more causal queries than keys.
     """
     key_mask, mask, bias = known(masks).get("key_mask"), masks.get("mask"), masks.get("bias")
-    causal = masks.get("causal", False) and shape[-2] != 1  # a single query is the last token, which sees all keys
+    causal = is_causal(masks) and shape[-2] != 1  # a single query is the last token, which sees all keys
     if key_mask is mask is bias is None and not causal:
         return None, None
     array = like.data if isinstance(like, Tensor) else like
@@ -220,7 +229,7 @@ def mask_and_bias(
         parts.append(as_key_mask(key_mask, (shape[0], shape[-1]), array, names[0]).reshape(spread))
     if mask is not None:
         called = {"name": names[1], "key_mask": names[0], "bias": names[2]}
-        parts.append(beside(as_mask(plain(mask), shape, AXES[len(shape)], **called), array))
+        parts.append(beside(as_mask(plain(mask, names[1]), shape, AXES[len(shape)], **called), array))
     if causal:
         parts.append(beside(causal_mask(*shape[-2:]), array))
     allowed = functools.reduce(operator.and_, parts) if parts else None
@@ -230,7 +239,7 @@ def mask_and_bias(
 def _bias(bias: Any, shape: tuple[int, ...], array: Any, names: tuple[str, str, str]) -> Any:
     """Return the bias on the device and in the dtype of ``array``."""
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
-    bias = bias if isinstance(bias, Tensor) else beside(plain(bias), array)
+    bias = bias if isinstance(bias, Tensor) else beside(plain(bias, names[2]), array)
     bias = as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
     if bias.dtype == dtype:
         return bias
@@ -267,7 +276,7 @@ def without_unseen(
     if allowed is bias is None or may_read(*((key,) if value is key else (key, value))):
         return inputs
     if bias is not None:
-        added = ~(plain(bias) <= LOWEST)
+        added = ~(plain(bias, "bias") <= LOWEST)
         allowed = added if allowed is None else allowed & added
     allowed = allowed.reshape((1,) * (axes - allowed.ndim) + allowed.shape)
     seen = allowed.any(axis=tuple(range(1, axes - 1)))  # (batch or 1, all keys or 1)

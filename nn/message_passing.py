@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
-from ._checks import as_input, beside, check_real
+from ._checks import as_input, beside, check_real, plain
 from .masks import Masks, known, mask_and_bias, without_unseen
 from .module import Module
 from .scores import Score, plain_score
@@ -58,14 +58,14 @@ class MessagePassing(Module):
         self, h: TensorLike, adjacency: TensorLike | None = None, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
         """Return ``A h`` and A, both from one pass."""
-        h = check_real(h, type(self).__name__)
+        h = check_real(h, type(self).__name__, "h")
         weights = self.attention_weights(h, adjacency, **masks)
         passed: Tensor = weighted_sum(weights, h)
         return passed, weights
 
     def attention_weights(self, h: TensorLike, adjacency: TensorLike | None = None, **masks: Unpack[Masks]) -> Tensor:
         """Return A after the masks: (batch, length, length), or (length, length) if h has two axes."""
-        h = check_real(h, type(self).__name__)
+        h = check_real(h, type(self).__name__, "h")
         if h.ndim not in (2, 3):
             raise ShapeError(f"{type(self).__name__} needs h of shape (batch, length, d) or (length, d), got {h.shape}")
         batch = h if h.ndim == 3 else h[None]
@@ -107,9 +107,10 @@ class SimplifiedAttention(MessagePassing):
 
 def _adjacency(adjacency: TensorLike, h: Tensor) -> Tensor:
     """Return the adjacency as a Tensor on the device and in the dtype of h."""
-    adjacency = adjacency if isinstance(adjacency, Tensor) else Tensor(beside(adjacency, h.data), copy=False)
+    if not isinstance(adjacency, Tensor):
+        adjacency = Tensor(beside(plain(adjacency, "adjacency"), h.data), copy=False)
     length = h.shape[-2]
     fitting = [(length, length)] + [(h.shape[0], length, length)] * (h.ndim == 3)
     if adjacency.shape not in fitting:
         raise ShapeError(f"adjacency must have the shape {' or '.join(map(str, fitting))}, got {adjacency.shape}")
-    return as_input(adjacency, h.dtype, "MessagePassing")
+    return as_input(adjacency, h.dtype, "MessagePassing", "adjacency")

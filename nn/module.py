@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.internal import active, plain_array, recorders, scope, to_device, to_host
 
+from ._checks import check_dtype, check_kind, given
 from ._tables import html_table
 
 P = ParamSpec("P")
@@ -47,7 +48,8 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __init__(self, data: Any, *, dtype: DType | None = None, name: str | None = None) -> None:
-        super().__init__(data, True, dtype=dtype, name=name)
+        check_kind("a text", **given(name=name))
+        super().__init__(data, True, dtype=None if dtype is None else check_dtype(dtype), name=name)
 
 
 class Buffer(Tensor):
@@ -74,7 +76,8 @@ class Buffer(Tensor):
     __slots__ = ()
 
     def __init__(self, data: Any, *, dtype: DType | None = None, name: str | None = None) -> None:
-        super().__init__(data, False, dtype=dtype, name=name)
+        check_kind("a text", **given(name=name))
+        super().__init__(data, False, dtype=None if dtype is None else check_dtype(dtype, "biufc"), name=name)
 
 
 def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
@@ -169,6 +172,7 @@ class Module:
             ShapeError, DTypeError: an array has another shape or dtype than its parameter.
             UnsupportedError: a Tensor requires a gradient, which would be lost; :func:`functional_call` keeps it.
         """
+        check_kind("a dictionary", state=state)
         parameters = self._state_by_path()
         check_names(f"the state dict does not fit {type(self).__name__}", parameters, state)
         arrays = {path: _fitting(path, state[path], parameter) for path, parameter in parameters.items()}
@@ -189,6 +193,7 @@ class Module:
 
     def astype(self, dtype: DType) -> Self:
         """Convert the parameters and the floating buffers to a floating ``dtype`` in place. Create optimizers later."""
+        dtype = check_dtype(dtype)
         for parameter in self._state_by_path().values():
             if parameter.dtype.kind not in "biu":
                 parameter.data = parameter.data.astype(dtype)
@@ -203,6 +208,7 @@ class Module:
             ArgumentError, MissingExtraError, DeviceError: there is no such device.
             OutOfMemoryError: the memory of the device is too small. If an error is raised, nothing has been moved.
         """
+        check_kind("a text", device=device)
         moved = []
         for parameter in self._state_by_path().values():
             gradient = None if parameter.grad is None else to_device(parameter.grad.data, device)
@@ -215,6 +221,7 @@ class Module:
 
     def train(self, mode: bool = True) -> Self:
         """Set this module and all modules inside to training, in which ``Dropout`` drops elements."""
+        check_kind("True or False", mode=mode)
         for module in self.modules():
             module.training = mode
             if mode:

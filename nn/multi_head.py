@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
 from minigrad.internal import TensorLike, attention_weights, split_heads, weighted_sum
 
-from ._checks import as_input, check_counts, check_positive
+from ._checks import as_input, check_counts, check_interval, check_kind, check_positive, check_probability, given
 from .affine import Affine
 from .cache import KeyValueCache
 from .dropout import Dropout
@@ -96,6 +96,10 @@ class MultiHeadAttention(Module):
         dropout: float = 0.0,
         dtype: DType = np.float32,
     ) -> None:
+        check_kind("True or False", strict=strict)
+        check_interval(-np.inf, np.inf, **given(scale=scale))
+        check_interval(1, np.inf, rotary=1 if isinstance(rotary, bool) else rotary)
+        check_probability(dropout=dropout)
         out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
         check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim)
         key_dim = _head_dim(out_name, out_dim, num_heads, strict) if key_dim is None else key_dim
@@ -180,12 +184,14 @@ class MultiHeadAttention(Module):
         masks: Masks,
     ) -> tuple[Tensor, Tensor, Tensor, Any, Any]:
         """Return the inputs (batch, length, width) in the dtype of the weights, and the mask and the bias of the scores."""
+        if cache is not None:
+            check_kind("a KeyValueCache", KeyValueCache, cache=cache)
         name, dtype = type(self).__name__, self._dtype()
         key = query if key is None else key
         value = key if value is None else value
-        q = as_input(query, dtype, name)
-        k = q if key is query else as_input(key, dtype, name)
-        v = k if value is key else as_input(value, dtype, name)
+        q = as_input(query, dtype, name, "query")
+        k = q if key is query else as_input(key, dtype, name, "key")
+        v = k if value is key else as_input(value, dtype, name, "value")
         shapes = q.shape, k.shape, v.shape
         widths = self.d_model, self.context_dim, self.context_dim
         for part, shape, width in zip(("query", "key", "value"), shapes, widths):
@@ -332,6 +338,7 @@ class AttentionHead(MultiHeadAttention):
         scale: float | None = None,
         dtype: DType = np.float32,
     ) -> None:
+        check_interval(-np.inf, np.inf, **given(scale=scale))
         context_dim = d_model if context_dim is None else context_dim
         value_dim = key_dim if value_dim is None else value_dim
         check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)

@@ -8,7 +8,17 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
 from minigrad.internal import TensorLike, array_of, check_not_complex, power_of_two, replayed, squares_fit, zeros
 
-from ._checks import as_given, as_input, as_number, check_positive, plain, with_columns
+from ._checks import (
+    as_given,
+    as_input,
+    as_number,
+    check_dtype,
+    check_interval,
+    check_kind,
+    check_positive,
+    plain,
+    with_columns,
+)  # fmt: skip
 from .module import Buffer, DType, Module, Parameter
 
 
@@ -21,7 +31,9 @@ def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any
         ShapeError: the shape of the weight is not (d,).
         DTypeError: x or the weight is complex.
     """
-    x, weight = as_given(x), as_given(weight)
+    if eps.__class__ is not float or not 0 <= eps < np.inf:  # faster than the check itself
+        check_interval(0, np.inf, eps=eps)
+    x, weight = as_given(x, "x"), as_given(weight, "weight")
     check_not_complex("rms_norm", x, weight)
     if not x.ndim or weight.shape != x.shape[-1:]:
         raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
@@ -76,6 +88,8 @@ class LayerNorm(Module):
         self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: "DType" = np.float32
     ) -> None:
         check_positive(d_model=d_model)
+        check_kind("True or False", eps_outside=eps_outside)
+        check_dtype(dtype)
         self.eps = as_number(0, np.inf, eps=eps)
         self.eps_outside = eps_outside
         self.weight = Parameter(np.ones(d_model, dtype))
@@ -119,6 +133,7 @@ class RMSNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: "DType" = np.float32) -> None:
         check_positive(d_model=d_model)
+        check_dtype(dtype)
         self.eps = as_number(0, np.inf, eps=eps)
         self.weight = Parameter(np.ones(d_model, dtype))
 
@@ -140,6 +155,7 @@ def batch_norm(x: "TensorLike", weight: "TensorLike", bias: "TensorLike", *, eps
         ShapeError: weight or bias has another shape, or x has only one value for each channel, whose variance would be 0.
         DTypeError: x, weight or bias is complex.
     """
+    check_interval(0, np.inf, eps=eps)
     given, w, b = _of_channels("batch_norm", x, weight, bias)
     if given.size < 2 * given.shape[1]:
         raise ShapeError(
@@ -161,6 +177,8 @@ def group_norm(x: "TensorLike", num_groups: int, weight: "TensorLike", bias: "Te
         ShapeError: weight or bias has another shape.
         DTypeError: x, weight or bias is complex.
     """
+    check_positive(num_groups=num_groups)
+    check_interval(0, np.inf, eps=eps)
     given, w, b = _of_channels("group_norm", x, weight, bias)
     batch, channels = given.shape[:2]
     if num_groups < 1 or channels % num_groups:
@@ -171,7 +189,7 @@ def group_norm(x: "TensorLike", num_groups: int, weight: "TensorLike", bias: "Te
 
 def _of_channels(name: str, *given: "TensorLike") -> list[Any]:
     """Return x, weight and bias as arrays or Tensors; raise a ShapeError unless the last two have an element per channel."""
-    found: list[Any] = [as_given(each) for each in given]
+    found: list[Any] = [as_given(each, called) for called, each in zip(("x", "weight", "bias"), given)]
     check_not_complex(name, *found)
     shape, *others = [each.shape for each in found]
     if len(shape) < 2 or set(others) != {shape[1:2]}:
@@ -183,7 +201,7 @@ def _of_channels(name: str, *given: "TensorLike") -> list[Any]:
 
 def _normalized(rows: Any, eps: float) -> Any:
     """Return rows of mean 0 and variance 1."""
-    nothing = zeros(rows.shape[-1:], plain(rows))
+    nothing = zeros(rows.shape[-1:], plain(rows, "x"))
     return layer_norm(rows, nothing + 1, nothing, eps=eps)
 
 
@@ -196,6 +214,7 @@ class _OfChannels(Module):
     """What BatchNorm and GroupNorm share: a weight and a bias for each channel, which is the second axis."""
 
     def __init__(self, channels: int, eps: float, dtype: "DType") -> None:
+        check_dtype(dtype)
         self.eps = as_number(0, np.inf, eps=eps)
         self.weight = Parameter(np.ones(channels, dtype))
         self.bias = Parameter(np.zeros(channels, dtype))

@@ -13,7 +13,8 @@ import numpy as np
 from minigrad import ArgumentError
 from minigrad.internal import Array, compiled_adam
 
-from .optimizer import Optimizer, Parameters, number
+from ._checks import check_kind
+from .optimizer import Optimizer, Parameters, both, number
 
 
 class SGD(Optimizer):
@@ -49,6 +50,7 @@ class SGD(Optimizer):
         nesterov: bool = False,
         weight_decay: float = 0.0,
     ) -> None:
+        check_kind("True or False", nesterov=nesterov)
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.momentum = number("momentum", momentum, below=1)
         self.nesterov = bool(nesterov)
@@ -190,8 +192,9 @@ class Adam(Optimizer):
         amsgrad: bool = False,
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        self.betas = (number("betas[0]", betas[0], below=1), number("betas[1]", betas[1], below=1))
+        self.betas = both("betas", betas)
         self.eps = number("eps", eps)
+        check_kind("True or False", amsgrad=amsgrad)
         self.amsgrad = bool(amsgrad)
         if self.amsgrad:  # without it, settings and slots are those of older files, as with nesterov
             self.settings, self.slots = (*self.settings, "amsgrad"), (*self.slots, "v_max")
@@ -286,7 +289,7 @@ class Lion(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        self.betas = (number("betas[0]", betas[0], below=1), number("betas[1]", betas[1], below=1))
+        self.betas = both("betas", betas)
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
 from minigrad.internal import Array, out_of_memory, same_place, to_host
 
-from ._checks import beside
+from ._checks import beside, check_kind, is_number, out_of_range, shown
 from ._flat import Division, in_precision, precision, update_in_blocks
 from .module import Module
 
@@ -195,6 +195,7 @@ class Optimizer:
             ArgumentError: the state is from another class of optimizer, or for another number of parameters.
             ShapeError, DTypeError: an array does not fit its parameter. After any of these errors nothing has been changed.
         """
+        check_kind("a dictionary", saved=saved)
         if saved.keys() != {"optimizer", "settings", "parameters"} or saved["optimizer"] != type(self).__name__:
             raise ArgumentError(
                 f"saved is not a state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}"
@@ -225,7 +226,7 @@ class Optimizer:
 
 def _in_groups(parameters: Parameters) -> tuple[list[Tensor], list[dict[str, float]]]:
     """Return each parameter once, in order, and for each the settings of its group."""
-    given: Any = parameters if isinstance(parameters, Tensor | Module) else list(parameters)
+    given: Any = parameters if isinstance(parameters, Tensor | Module) else as_list(parameters)
     groups = (
         given if isinstance(given, list) and any(isinstance(each, Mapping) for each in given) else [{"params": given}]
     )
@@ -246,11 +247,18 @@ def _in_groups(parameters: Parameters) -> tuple[list[Tensor], list[dict[str, flo
     return [parameter for parameter, _ in found.values()], [own for _, own in found.values()]
 
 
+def as_list(parameters: Any) -> list[Any]:
+    """Return the parameters as a list, or raise an ArgumentError if they are no list of anything."""
+    if not isinstance(parameters, Iterable) or isinstance(parameters, (str, Mapping)):
+        raise ArgumentError(f"parameters must be tensors, such as module.parameters(), got {shown(parameters)}")
+    return list(parameters)
+
+
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
     """Return the parameters as a list without duplicates; raise unless they are leaf tensors."""
     if isinstance(parameters, Module):
         raise ArgumentError(f"got a {type(parameters).__name__} for parameters: pass module.parameters()")
-    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    found = [parameters] if isinstance(parameters, Tensor) else as_list(parameters)
     for i, parameter in enumerate(found):
         if not isinstance(parameter, Tensor):
             raise ArgumentError(f"parameters must be tensors, got {type(parameter).__name__} at index {i}")
@@ -261,12 +269,16 @@ def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 def number(name: str, value: float, below: float = math.inf) -> float:
     """Return ``value``, which must be in [0, below), as a Python float; a NumPy float would promote float32 arrays."""
-    number = float(value)
-    if not 0 <= number < below:
-        raise ArgumentError(
-            f"{name} must be " + (f"in [0, {below})" if below < math.inf else ">= 0") + f", got {value!r}"
-        )
-    return number
+    if not is_number(value) or not 0 <= value < below:
+        raise out_of_range(name, value, f"in [0, {below})" if below < math.inf else ">= 0")
+    return float(value)
+
+
+def both(name: str, values: Any) -> tuple[float, float]:
+    """Return a pair of numbers in [0, 1), such as ``betas``."""
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        raise ArgumentError(f"{name} must be two numbers in [0, 1), got {shown(values)}")
+    return number(f"{name}[0]", values[0], below=1), number(f"{name}[1]", values[1], below=1)
 
 
 def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, UnsupportedError, autograd_grad, tree_map
 from minigrad.internal import Array, array_of, leaves, node_of, stand_in, wengert_list, zeros
 
-from ._checks import beside, plain
+from ._checks import beside, check_callable, check_kind, plain
 from .affine import Affine
 from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .dropout import Dropout
@@ -59,6 +59,9 @@ def per_example_grads(
         >>> rows["weight"][..., 0].tolist(), rows["bias"].tolist()
         ([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]])
     """
+    check_kind("a Module", Module, model=model)
+    check_callable(loss=loss)
+    check_kind("True or False", check=check)
     shapes = [np.shape(leaf) for leaf in leaves(batch)]
     if len({shape[:1] for shape in shapes} | {()}) != 2 or () in shapes:
         raise ArgumentError(f"batch must be arrays whose first axis is the examples, got the shapes {shapes}")
@@ -72,7 +75,7 @@ def per_example_grads(
     losses, calls = run.losses(batch, count)
     run.hand_back()
     if check and count == 1:  # only a second example shows which axis is that of the examples
-        both, its_calls = run.losses(tree_map(lambda array: np.concatenate([plain(array)] * 2), batch), 2)
+        both, its_calls = run.losses(tree_map(lambda array: np.concatenate([plain(array, "batch")] * 2), batch), 2)
         run.check_alone("first", batch, both.numpy(), 2, its_calls)
     for which, i in (("first", 0), ("last", count - 1)) if check and count > 1 else ():
         run.check_alone(which, tree_map(lambda array, i=i: array[i : i + 1], batch), losses.numpy()[[i]], count, calls)
@@ -117,7 +120,7 @@ class _Noted(Module):
     def forward(self, x: Any, **keywords: Any) -> Tensor:
         y: Tensor = self.constant(x, **keywords)
         y = y if node_of(y) is not None else Tensor(array_of(y), requires_grad=True, copy=False)
-        array = array_of(x) if isinstance(x, Tensor) else plain(x)
+        array = array_of(x) if isinstance(x, Tensor) else plain(x, "x")
         self.calls.append(_LayerCall(self.layer, self.trained, array, keywords, y))
         return y
 
@@ -219,6 +222,8 @@ def _tied_output(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 def _embedding(call: _LayerCall, g: Array) -> dict[str, Array]:
     count, (vocabulary, width) = len(g), call.layer.weight.shape
+    if call.layer.padding_idx is not None:
+        g = np.where((beside(call.x, g) == call.layer.padding_idx)[..., None], 0, g)
     rows = zeros((count * vocabulary, width), g)
     tables = beside(vocabulary * np.arange(count)[:, None], g)  # where the table of each example begins
     np.add.at(rows, (_rows(beside(call.x, g), 0) + tables).reshape(-1), g.reshape(-1, width))

@@ -1,13 +1,15 @@
 """Pooling of a sequence into one vector, and of the windows of images and sequences."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
-from ._checks import Size, check_real, per_axis
+from ._checks import Size, as_tensor, check_choice, check_kind, check_real, per_axis
 from ._convolution import convolution
 from ._max_pooling import max_pool
 from .convolution import check_channels, short
@@ -37,8 +39,7 @@ def pool(x: "TensorLike", key_mask: "TensorLike | None" = None, how: str = "mean
         [[2.0]]
     """
     x = check_real(x, "pool")
-    if how not in ("mean", "sum", "first"):
-        raise ArgumentError(f"how must be 'mean', 'sum' or 'first', got {how!r}")
+    check_choice(("mean", "sum", "first"), how=how)
     if x.ndim != 3:
         raise ShapeError(f"pool needs x of shape (batch, length, d_model), got {x.shape}")
     if not x.shape[1]:
@@ -65,7 +66,10 @@ class _Pool(Module):
         *,
         stride: Size | None = None,
         padding: Size = 0,
+        ceil_mode: bool = False,
     ) -> None:
+        check_kind("True or False", ceil_mode=ceil_mode)
+        self.ceil_mode = ceil_mode
         self.kernel_size = per_axis(self.axes, 1, kernel_size=kernel_size)
         self.stride = self.kernel_size if stride is None else per_axis(self.axes, 1, stride=stride)
         self.padding = per_axis(self.axes, 0, padding=padding)
@@ -77,19 +81,33 @@ class _Pool(Module):
     def forward(self, x: "TensorLike") -> Tensor:
         x = check_real(x, type(self).__name__)
         check_channels(x, None, self.axes, f"{type(self).__name__}({self.extra_repr()})")
-        if any(n + 2 * p < k for n, p, k in zip(x.shape[2:], self.padding, self.kernel_size)):
+        more = [self._more(*sizes) for sizes in zip(x.shape[2:], self.kernel_size, self.stride, self.padding)]
+        if any(n + 2 * p + m < k for n, p, m, k in zip(x.shape[2:], self.padding, more, self.kernel_size)):
             raise ShapeError(
                 f"{type(self).__name__}({self.extra_repr()}) got x of shape {x.shape}, which is smaller than a window"
             )
-        return self._pooled(x)
+        return self._pooled(x, more)
 
-    def _pooled(self, x: Tensor) -> Tensor:
+    def _more(self, n: int, k: int, s: int, p: int) -> int:
+        """Return the width of a border that completes the last window, which must begin inside x or the padding before it."""
+        rest = (n + 2 * p - k) % s
+        if not self.ceil_mode or not rest or (n + 2 * p - k) // s * s + s >= n + p:
+            return 0
+        return s - rest
+
+    def _pooled(self, x: Tensor, more: list[int]) -> Tensor:
         raise NotImplementedError
 
     def extra_repr(self) -> str:
         stride = f", stride={short(self.stride)}" if self.stride != self.kernel_size else ""
         padding = f", padding={short(self.padding)}" if any(self.padding) else ""
-        return short(self.kernel_size) + stride + padding
+        return short(self.kernel_size) + stride + padding + ", ceil_mode=True" * self.ceil_mode
+
+
+def _completed(x: Tensor, more: list[int], value: float) -> Tensor:
+    """Return x with a border behind it that completes the last windows."""
+    found: Any = np.pad(x, [(0, 0), (0, 0), *((0, m) for m in more)], constant_values=value)
+    return found
 
 
 class MaxPool2d(_Pool):
@@ -99,9 +117,11 @@ class MaxPool2d(_Pool):
         kernel_size: the size of a window, an integer or (height, width).
         stride: the distance of the windows, by default ``kernel_size``. Rows and columns that fill no window are left out.
         padding: the width of a border of -inf, at most half of ``kernel_size``.
+        ceil_mode: whether rows and columns that fill a part of a window make a window, too.
 
     Shapes: x (batch, channels, height, width) -> (batch, channels, ...), each size being
-    ``(size + 2 p - kernel) // stride + 1``. At a tie the first of the largest elements gets the gradient, as in PyTorch.
+    ``(size + 2 p - kernel) // stride + 1``, rounded up with ``ceil_mode`` unless the last window would begin in the border
+    behind x. At a tie the first of the largest elements gets the gradient, as in PyTorch.
 
     Raises:
         ArgumentError: a size is not a positive integer, or padding is more than half of ``kernel_size``.
@@ -115,7 +135,9 @@ class MaxPool2d(_Pool):
         [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
 
-    def _pooled(self, x: Tensor) -> Tensor:
+    def _pooled(self, x: Tensor, more: list[int]) -> Tensor:
+        if any(more):
+            x = _completed(x, more, -np.inf)
         found: Tensor = max_pool(x, kernel=self.kernel_size, form=(self.stride, self.padding))
         return found
 
@@ -135,7 +157,8 @@ class MaxPool1d(MaxPool2d):
 class AvgPool2d(_Pool):
     """The mean of each window of an image, for each channel. The zeros of the padding count, as in PyTorch.
 
-    Args, shapes and errors are those of :class:`MaxPool2d`, with a border of zeros.
+    Args, shapes and errors are those of :class:`MaxPool2d`, with a border of zeros. ``count_include_pad=False`` divides the sum
+    of a window by its number of elements outside the border. What ``ceil_mode`` adds to a window never counts.
 
     Example:
         >>> import numpy as np
@@ -144,12 +167,42 @@ class AvgPool2d(_Pool):
         [[[[2.5, 4.5], [10.5, 12.5]]]]
     """
 
-    def _pooled(self, x: Tensor) -> Tensor:
+    def __init__(
+        self,
+        kernel_size: Size,
+        *,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)
+        check_kind("True or False", count_include_pad=count_include_pad)
+        self.count_include_pad = count_include_pad
+
+    def _pooled(self, x: Tensor, more: list[int]) -> Tensor:
         size, count = x.shape[2:], math.prod(self.kernel_size)
-        weight = np.asarray(np.full((1, 1, *self.kernel_size), 1 / count, x.dtype), like=x.data)
+        whole = not any(more) and (self.count_include_pad or not any(self.padding))
+        if any(more):
+            x = _completed(x, more, 0.0)
+        weight = np.asarray(np.full((1, 1, *self.kernel_size), 1 / count if whole else 1, x.dtype), like=x.data)
         form = (self.stride, self.padding, (1,) * self.axes, 1)
-        found: Tensor = convolution(x.reshape(-1, 1, *size), weight, form=form)  # each channel is an image
+        found: Tensor = convolution(x.reshape(-1, 1, *x.shape[2:]), weight, form=form)  # each channel is an image
+        if not whole:
+            found = found / np.asarray(self._counts(size, found.shape[2:]).astype(x.dtype), like=x.data)
         return found.reshape(*x.shape[:2], *found.shape[2:])
+
+    def _counts(self, size: Sequence[int], windows: Sequence[int]) -> np.ndarray[Any, Any]:
+        """Return the number of elements of each window that count."""
+        counts = np.ones((), int)
+        for n, k, s, p, number in zip(size, self.kernel_size, self.stride, self.padding, windows):
+            starts, border = np.arange(number) * s - p, p if self.count_include_pad else 0
+            inside = np.minimum(starts + k, n + border) - np.maximum(starts, -border)
+            counts = counts[..., None] * np.maximum(inside, 1)
+        return counts
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + ", count_include_pad=False" * (not self.count_include_pad)
 
 
 class AvgPool1d(AvgPool2d):
@@ -201,7 +254,7 @@ class Flatten(Module):
     """
 
     def forward(self, x: "TensorLike") -> Tensor:
-        x = x if isinstance(x, Tensor) else Tensor(x, copy=False)
+        x = as_tensor(x, "Flatten")
         if not x.ndim:
             raise ShapeError("Flatten needs x of shape (batch, ...), got a number")
         return x.reshape(len(x), math.prod(x.shape[1:]))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad import ShapeError, Tensor
 from minigrad.internal import Array, TensorLike
 
 from . import init
@@ -68,6 +68,7 @@ class PositionalEncoding(Module):
 
     def __init__(self, d_model: int, *, scale: float = 1.0, base: float = 10000.0) -> None:
         check_positive(d_model=d_model)
+        check_interval(-np.inf, np.inf, scale=scale)
         self.d_model, self.base = d_model, base
         self.scale = float(scale)
         self._table = sinusoids(0, d_model, base=base)  # codes() replaces it by a longer one when a sequence needs it
@@ -136,6 +137,7 @@ class LearnedPositions(Module):
         dtype: "DType" = np.float32,
     ) -> None:
         check_positive(max_length=max_length, d_model=d_model)
+        check_interval(-np.inf, np.inf, scale=scale)
         self.scale = float(scale)
         self.weight = Parameter(init.normal((max_length, d_model), std, rng=rng, dtype=dtype))
 
@@ -159,6 +161,6 @@ def _stop(x: Tensor, d_model: int, start: int, layer: str) -> int:
     """Return ``start + length``, the position one past the last token of x, or raise an error that names ``layer``."""
     if x.ndim < 2 or x.shape[-1] != d_model:
         raise ShapeError(f"{layer} needs x of shape (..., length, {d_model}), got {x.shape}")
-    if start < 0:
-        raise ArgumentError(f"start must be a position, 0 or more, got {start!r}")
+    if start.__class__ is not int or start < 0:  # faster than the check itself
+        check_not_negative(start=start)
     return start + x.shape[-2]

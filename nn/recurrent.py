@@ -11,9 +11,10 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, affine, primitive, relu, sigmoid
 from minigrad.internal import Array, TensorLike
 
-from ._checks import as_input, check_positive
+from ._checks import as_input, check_choice, check_kind, check_positive, check_probability
 from ._gru_kernel import gru_backward, gru_forward
 from .affine import Affine
+from .dropout import Dropout
 from .masks import as_key_mask, without_padding
 from .module import DType, Module
 
@@ -32,7 +33,7 @@ class RecurrentCell(Module):
 
     def forward(self, x: TensorLike, h: TensorLike) -> Tensor:
         name = type(self).__name__
-        x, h = (as_input(t, self.state.weight.dtype, name) for t in (x, h))
+        x, h = (as_input(t, self.state.weight.dtype, name, called) for called, t in (("x", x), ("h", h)))
         width = self.input.weight.shape[0]
         if x.ndim != 2 or x.shape[1] != width or h.shape != (x.shape[0], self.hidden_dim):
             raise ShapeError(
@@ -81,8 +82,7 @@ class RNNCell(RecurrentCell):
         activation: str = "tanh",
         dtype: DType = np.float32,
     ) -> None:
-        if activation not in ("tanh", "relu"):
-            raise ArgumentError(f"activation must be 'tanh' or 'relu', got {activation!r}")
+        check_choice(("tanh", "relu"), activation=activation)
         super().__init__(input_dim, hidden_dim, rng=rng, dtype=dtype)
         self.activation = activation
 
@@ -130,7 +130,7 @@ class GRUCell(RecurrentCell):
     blocks = 3
 
     def step(self, image: Tensor, h: TensorLike) -> Tensor:
-        h = as_input(h, self.state.weight.dtype, "GRUCell")
+        h = as_input(h, self.state.weight.dtype, "GRUCell", "h")
         return _changed(h, image, self.state(h))
 
 
@@ -187,9 +187,12 @@ class OverTokens(Module):
         num_layers: int = 1,
         bidirectional: bool = False,
         reverse: bool = False,
+        dropout: float = 0.0,
         dtype: DType = np.float32,
     ) -> None:
-        check_positive(num_layers=num_layers)
+        check_probability(dropout=dropout)
+        check_positive(input_dim=input_dim, hidden_dim=hidden_dim, num_layers=num_layers)
+        check_kind("True or False", bidirectional=bidirectional, reverse=reverse)
         if bidirectional and reverse:
             raise ArgumentError("bidirectional=True reads in both directions: leave out reverse=True")
         self.num_layers, self.bidirectional, self.reverse = num_layers, bidirectional, reverse
@@ -197,6 +200,11 @@ class OverTokens(Module):
         widths = [input_dim] * directions + [directions * hidden_dim] * (directions * (num_layers - 1))
         cells = [self.cell_class(width, hidden_dim, rng=rng, dtype=dtype) for width in widths]
         self.cell, self.further = cells[0], cells[1:]
+        if dropout and num_layers == 1:
+            raise ArgumentError(
+                f"dropout={dropout} acts between layers, and num_layers is 1: use nn.Dropout behind the layer"
+            )
+        self.dropout = Dropout(dropout, rng=rng) if dropout else None  # else none: it would draw from rng
 
     def cells(self) -> Iterator[tuple[Any, int, bool]]:
         """Iterate over the cells in PyTorch's order, each with its layer and whether it reads from the last token on."""
@@ -217,14 +225,15 @@ class OverTokens(Module):
         tokens, is_token = self._tokens(x, key_mask)
         starts, d, lasts = self._starts(tokens, initial), self.cell.hidden_dim, []
         layer_states: list[Any] = []
-        for i, (cell, _, reverse) in enumerate(self.cells()):
+        for i, (cell, layer, reverse) in enumerate(self.cells()):
             both = self._run(cell, tokens, [t[i] for t in starts] if self.further else starts, is_token, reverse)
             states = both if self.parts == 1 else both[..., :d]
             layer_states.append(states if is_token is None else np.where(is_token, states, 0.0))
             lasts.append(both[:, 0 if reverse else -1])
             if len(layer_states) > self.bidirectional:
                 joined: Any = np.concatenate(layer_states, axis=-1) if self.bidirectional else layer_states[0]
-                tokens, layer_states = joined, []
+                between = self.dropout if layer + 1 < self.num_layers else None
+                tokens, layer_states = joined if between is None else between(joined), []
         last: Any = np.stack(lasts) if self.further else lasts[0]
         return tokens, [last] if self.parts == 1 else [last[..., :d], last[..., d:]]
 
@@ -238,7 +247,7 @@ class OverTokens(Module):
         name, sizes = type(self).__name__, (1 + len(self.further), len(x), self.cell.hidden_dim)
         shape = sizes if self.further else sizes[1:]
         given: Sequence[Any] = [np.zeros(shape, x.dtype, like=x.data)] * self.parts if initial is None else initial
-        starts = [as_input(t, x.dtype, name) for t in given]
+        starts = [as_input(t, x.dtype, name, "initial") for t in given]
         if len(starts) != self.parts or {t.shape for t in starts} != {shape}:
             axes = "layers and directions, batch, hidden_dim" if self.further else "batch, hidden_dim"
             form, got = ("of shape", "(h, c), each")[self.parts - 1], " and ".join(str(t.shape) for t in starts)
@@ -256,6 +265,7 @@ class OverTokens(Module):
 
     def extra_repr(self) -> str:
         layers = [f"num_layers={self.num_layers}"] if self.num_layers > 1 else []
+        layers += [] if self.dropout is None else [f"dropout={self.dropout.p}"]
         return ", ".join(layers + [f"{name}=True" for name in ("bidirectional", "reverse") if getattr(self, name)])
 
 
@@ -269,6 +279,7 @@ class GRU(OverTokens):
         bidirectional: whether each layer also has a cell that reads from the last token to the first. The states of both are
             side by side, (batch, length, 2 * hidden_dim). Schuster and Paliwal 1997.
         reverse: whether to read only from the last token to the first.
+        dropout: the probability with which :class:`Dropout` drops an element of the states that one layer gives to the next.
 
     Calling it:
         x: (batch, length, input_dim).
@@ -280,7 +291,8 @@ class GRU(OverTokens):
         The result is a pair: the states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
 
     Raises:
-        ArgumentError: num_layers is not a positive integer, or both bidirectional and reverse are set.
+        ArgumentError: num_layers is not a positive integer, both bidirectional and reverse are set, or dropout is no
+            probability, or has no layers to act between.
         ShapeError: the shapes do not fit together, or length is 0.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
 
@@ -325,11 +337,12 @@ class RNN(OverTokens):
         num_layers: int = 1,
         bidirectional: bool = False,
         reverse: bool = False,
+        dropout: float = 0.0,
         dtype: DType = np.float32,
     ) -> None:
         self.cell_class = partial(RNNCell, activation=activation)
         form: dict[str, Any] = {"num_layers": num_layers, "bidirectional": bidirectional, "reverse": reverse}
-        super().__init__(input_dim, hidden_dim, rng=rng, dtype=dtype, **form)
+        super().__init__(input_dim, hidden_dim, rng=rng, dropout=dropout, dtype=dtype, **form)
 
     def _run(self, cell: Any, x: Tensor, starts: Sequence[Any], is_token: Array | None, reverse: bool) -> Any:
         return scan(cell.step, cell.input(x), starts[0], is_token, reverse)

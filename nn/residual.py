@@ -6,6 +6,7 @@ from typing import Any
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import Array, TensorLike
 
+from ._checks import as_given, check_callable, shown
 from .module import Module
 
 
@@ -30,9 +31,11 @@ class Residual(Module):
     """
 
     def __init__(self, module: Callable[..., Any]) -> None:
+        check_callable(module=module)
         self.module = module
 
     def forward(self, x: Tensor | Array, *args: Any, **keywords: Any) -> Tensor:
+        x = as_given(x, "x")
         change = self.module(x, *args, **keywords)
         if change.shape != x.shape:
             raise ShapeError(f"Residual's module must keep the shape: got {change.shape} for x of shape {x.shape}")
@@ -63,7 +66,7 @@ class Sequential(Module):
     def __init__(self, *functions: Callable[..., Any]) -> None:
         for i, function in enumerate(functions):
             if not callable(function):
-                raise ArgumentError(f"Sequential takes modules and functions, got {function!r} as argument {i}")
+                raise ArgumentError(f"Sequential takes modules and functions, got {shown(function)} as argument {i}")
         self.layers = list(functions)
 
     def forward(self, x: "TensorLike") -> Any:

@@ -5,7 +5,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import TensorLike
 
-from ._checks import check_positive, check_real
+from ._checks import check_not_negative, check_positive, check_real
 from .module import Module
 from .positional import PositionalEncoding
 
@@ -56,8 +56,8 @@ class RotaryPositions(Module):
                 f"RotaryPositions({self.head_dim}) needs x of shape (..., length, num_heads * {self.head_dim}), "
                 f"got {x.shape}"
             )
-        if start < 0:
-            raise ArgumentError(f"start must be a position, 0 or more, got {start!r}")
+        if start.__class__ is not int or start < 0:  # faster than the check itself
+            check_not_negative(start=start)
         width = x.shape[-1]
         codes = self.positions.codes_of(x, start, key_mask)  # ([batch,] length, head_dim): sin, cos, sin, cos ...
         sin, cos = codes[..., 0::2, None], codes[..., 1::2, None]  # ([batch,] length, head_dim / 2, 1)

@@ -3,15 +3,14 @@
 The functions compute on the host and in double precision, so that the same seed draws the same tokens on every device.
 """
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, softmax
+from minigrad import ArgumentError, OutOfRangeError, ShapeError, softmax
 from minigrad.internal import TensorLike, to_host
 
-from ._checks import check_positive
+from ._checks import check_positive, given, is_number, plain, plain_numbers, shown
 from .init import check_generator
 
 Array = np.ndarray[Any, Any]
@@ -39,8 +38,10 @@ def apply_temperature(logits: "TensorLike", temperature: float) -> Array:
         [0.88 0.12]
         [1. 0.]
     """
-    if not isinstance(temperature, Real) or not 0 <= temperature < np.inf:
-        raise ArgumentError(f"temperature must be a number >= 0, got {temperature!r}: 0 takes the most probable token")
+    if not is_number(temperature) or not 0 <= temperature < np.inf:
+        raise ArgumentError(
+            f"temperature must be a number >= 0, got {shown(temperature)}: 0 takes the most probable token"
+        )
     logits = _checked(logits)
     if not temperature:
         return np.where(np.arange(logits.shape[-1]) == logits.argmax(axis=-1)[..., None], logits, -np.inf)
@@ -63,7 +64,7 @@ def keep_top_k(logits: "TensorLike", k: int) -> Array:
         >>> nn.keep_top_k([1.0, 3.0, 2.0], 2)
         array([-inf,   3.,   2.])
     """
-    check_positive(top_k=k)
+    check_positive(k=k)
     logits = _checked(logits)
     return np.where(_are_largest(logits, k), logits, -np.inf)
 
@@ -85,8 +86,7 @@ def keep_top_p(logits: "TensorLike", p: float) -> Array:
         >>> np.isfinite(nn.keep_top_p(logits, 0.7))  # 0.5 does not reach 0.7, 0.5 + 0.3 does
         array([ True,  True, False])
     """
-    if not 0 < p <= 1:
-        raise ArgumentError(f"top_p must be in (0, 1], got {p!r}: 1 keeps every token")
+    _check_top_p("p", p)
     logits = _checked(logits)
     if p == 1:  # rounding could drop improbable tokens
         return logits
@@ -122,6 +122,9 @@ def token_probabilities(
         >>> nn.token_probabilities(logits, top_k=2).round(3)  # 0.5 and 0.3, divided by their sum
         array([0.625, 0.375, 0.   ])
     """
+    check_positive(**given(top_k=top_k))
+    if top_p is not None:
+        _check_top_p("top_p", top_p)
     logits = apply_temperature(logits, temperature)
     if top_k is not None:
         logits = keep_top_k(logits, top_k)
@@ -154,7 +157,7 @@ def sample_tokens(
         ((1000,), [0, 1])
     """
     check_generator(rng)
-    if top_k is top_p is None and isinstance(temperature, Real) and not temperature:  # the choice is determined
+    if top_k is top_p is None and is_number(temperature) and not temperature:  # the choice is determined
         most_probable = _checked(logits).argmax(axis=-1)
         rng.random(most_probable.shape)
         return most_probable
@@ -165,9 +168,14 @@ def sample_tokens(
     return (cumulative <= threshold).sum(axis=-1)  # the first token that takes the sum beyond the threshold
 
 
+def _check_top_p(name: str, p: float) -> None:
+    if not is_number(p) or not 0 < p <= 1:
+        raise ArgumentError(f"{name} must be in (0, 1], got {shown(p)}: 1 keeps every token")
+
+
 def _checked(logits: "TensorLike") -> Array:
     """Return the logits on the host, in double precision, and check their shape and values."""
-    array = np.asarray(to_host(logits.data if isinstance(logits, Tensor) else logits), np.float64)
+    array = plain_numbers(to_host(plain(logits, "logits")), "logits").astype(np.float64, copy=False)
     if not array.ndim or not array.shape[-1]:
         raise ShapeError(f"logits must have the shape (..., vocabulary), got {array.shape}")
     largest = array.max(axis=-1)

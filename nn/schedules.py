@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from minigrad import ArgumentError
 
-from ._checks import check_interval, check_not_negative, check_positive
+from ._checks import check_interval, check_kind, check_not_negative, check_positive, plain_numbers
 from .history import Best, check_best
 
 Schedule = Callable[[int], float]
@@ -196,6 +196,8 @@ class PlateauSchedule:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def __call__(self, values: Iterable[float]) -> float:
+        check_kind("a list of numbers", Iterable, values=values)
+        values = plain_numbers(list(values), "values").tolist()
         sign = 1 if self.best[0] == "max" else -1
         lr, best, waited, cooling = self.lr, -math.inf, 0, 0  # best: a value times sign, so that the greatest is best
         for value in values:

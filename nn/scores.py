@@ -13,7 +13,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import dot_products
 
-from ._checks import check_positive
+from ._checks import check_kind, check_positive, given, shown
 from .affine import Affine
 from .distances import unit
 from .module import DType, Module
@@ -41,6 +41,7 @@ class DotScore(Module):
     """
 
     def __init__(self, scale: bool = False) -> None:
+        check_kind("True or False", scale=scale)
         self.scale = scale
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
@@ -97,6 +98,7 @@ class GeneralScore(Module):
     def __init__(
         self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: "DType" = np.float32
     ) -> None:
+        check_positive(query_dim=query_dim, key_dim=key_dim)
         self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
@@ -142,6 +144,7 @@ class AdditiveScore(Module):
         bias: bool = True,
         dtype: "DType" = np.float32,
     ) -> None:
+        check_positive(query_dim=query_dim, key_dim=key_dim, **given(hidden_dim=hidden_dim))
         hidden_dim = key_dim if hidden_dim is None else hidden_dim
         self.query = Affine(query_dim, hidden_dim, rng=rng, bias=False, dtype=dtype)
         self.key = Affine(key_dim, hidden_dim, rng=rng, bias=bias, dtype=dtype)
@@ -166,6 +169,8 @@ def make_score(score: str | Score, query_dim: int, key_dim: int, *, rng: np.rand
         ArgumentError: no score has this name.
     """
     check_positive(query_dim=query_dim, key_dim=key_dim)
+    if not isinstance(score, str):
+        return plain_score(score, NAMES)
     if score in ("general", "biased_general"):
         return GeneralScore(query_dim, key_dim, rng=rng, bias=score == "biased_general", dtype=dtype)
     if score == "additive":
@@ -179,19 +184,19 @@ def plain_score(score: str | Score, names: Sequence[str] = NAMES[:3]) -> Score:
     Raises:
         ArgumentError: no score without parameters has this name.
     """
+    if not isinstance(score, str) and callable(score):
+        return score
+    if not isinstance(score, str) or score not in NAMES:
+        raise ArgumentError(
+            f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {shown(score)}"
+        )
     if score in ("dot", "scaled_dot"):
         return DotScore(scale=score == "scaled_dot")
     if score == "cosine":
         return CosineScore()
-    if score in NAMES:
-        raise ArgumentError(
-            f"score={score!r} has weights: pass the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
-        )
-    if isinstance(score, str) or not callable(score):
-        raise ArgumentError(
-            f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {score!r}"
-        )
-    return score
+    raise ArgumentError(
+        f"score={score!r} has weights: pass the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
+    )
 
 
 def _check_same_width(query: Tensor, key: Tensor, what: str) -> None:

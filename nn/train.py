@@ -10,7 +10,7 @@ from minigrad import ArgumentError, Tensor
 from minigrad.internal import import_extra, save_checkpoint
 
 from . import _training_state as state
-from ._checks import check_positive
+from ._checks import check_above_zero, check_callable, check_kind, check_positive, given, shown
 from ._one_process import OneProcess
 from ._progress import load_tqdm
 from ._training_run import TrainingRun
@@ -131,11 +131,16 @@ def fit(
         >>> len(history.losses), round(model.weight.item(), 2), round(model.bias.item(), 2)
         (200, 3.0, 1.0)
     """
+    check_kind("a Module", Module, model=model)
+    check_callable(loss=loss, **given(validate=validate, on_step=on_step, schedule=schedule))
+    check_kind("an Optimizer", Optimizer, optimizer=optimizer)
+    check_kind("a path", **given(checkpoint=checkpoint))
+    check_kind("True or False", restore_best=restore_best, river=river, resume=resume, progress=progress)
     if resume and checkpoint is None:
         raise ArgumentError("resume needs checkpoint, the folder or file to continue from")
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
-        raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {parallel!r}")
+        raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {shown(parallel)}")
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
@@ -166,6 +171,8 @@ def save_weights(model: Module, path: str | Path) -> None:
         >>> (other.weight.numpy() == model.weight.numpy()).all().item()
         True
     """
+    check_kind("a Module", Module, model=model)
+    check_kind("a path", path=path)
     save_checkpoint(path, *state.weights(model))
 
 
@@ -192,6 +199,8 @@ def load_weights(model: Module, path: str | Path) -> None:
         >>> (other.weight.numpy() == model.weight.numpy()).all().item()
         True
     """
+    check_kind("a Module", Module, model=model)
+    check_kind("a path", path=path)
     arrays, about = state.read(Path(path), only_weights=True)
     state.same(Path(path), "the model", about["model"], type(model).__name__)
     state.same_config(Path(path), about, model)
@@ -200,11 +209,9 @@ def load_weights(model: Module, path: str | Path) -> None:
 
 def _check(run: TrainingRun) -> None:
     """Raise an ArgumentError if a setting is out of its range or needs another setting."""
-    counts = {"epochs": run.epochs, "accumulate": run.accumulate, "patience": run.patience, "every": run.every}
-    check_positive(**{name: count for name, count in counts.items() if count is not None})
+    check_positive(epochs=run.epochs, accumulate=run.accumulate, **given(patience=run.patience, every=run.every))
     for name, limit in (("clip_norm", run.clip_norm), ("clip_value", run.clip_value)):
-        if limit is not None and not limit > 0:
-            raise ArgumentError(f"{name} must be positive, got {limit!r}")
+        check_above_zero(**given(**{name: limit}))
     if not hasattr(run.batches, "epoch") or not hasattr(run.batches, "__len__"):
         raise ArgumentError(
             f"batches must have epoch(n) and len(), as nn.Batches(...) has, got {type(run.batches).__name__}"

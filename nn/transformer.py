@@ -7,11 +7,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad import ShapeError, Tensor
 from minigrad.internal import TensorLike, array_of, make_tensor
 
 from . import one_token
-from ._checks import as_input
+from ._checks import as_input, check_choice, check_kind, check_positive, check_probability, given
 from .cache import KeyValueCache, growing
 from .dropout import Dropout
 from .feed_forward import FeedForward
@@ -84,6 +84,9 @@ class TransformerEncoderLayer(Module):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
+        check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
+        check_kind("True or False", rms_norm=rms_norm)
+        check_probability(dropout=dropout, attention_dropout=attention_dropout)
         self.norm = _check_norm(norm)
         made = RMSNorm if rms_norm else LayerNorm
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
@@ -102,6 +105,8 @@ class TransformerEncoderLayer(Module):
         def attend(x: Tensor) -> Tensor:
             return self.attention(x, cache=cache, **known(masks))
 
+        if cache is not None:
+            check_kind("a KeyValueCache", KeyValueCache, cache=cache)
         x = self._input(x, 0 if cache is None else cache.length, masks)
         # The last token sees all tokens in the cache, so causal makes no difference.
         if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, array_of(x)):
@@ -183,6 +188,9 @@ class TransformerDecoderLayer(Module):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
+        check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
+        check_kind("True or False", rms_norm=rms_norm)
+        check_probability(dropout=dropout, attention_dropout=attention_dropout)
         self.norm = _check_norm(norm)
         made = RMSNorm if rms_norm else LayerNorm
         settings: dict[str, Any] = {"rng": rng, "bias": bias, "dtype": dtype}
@@ -217,6 +225,8 @@ class TransformerDecoderLayer(Module):
             new = memory[:, :0] if cached else memory
             return self.cross_attention(x, new, **masks, cache=memory_cache)
 
+        if cache is not None or memory_cache is not None:
+            check_kind("a KeyValueCache", KeyValueCache, **given(cache=cache, memory_cache=memory_cache))
         x, memory = self._inputs(x, memory)
         own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
         x = _read(x, self.attention, 0 if cache is None else cache.length, own)
@@ -279,7 +289,7 @@ class TransformerDecoderLayer(Module):
 
     def _inputs(self, x: TensorLike, memory: TensorLike) -> tuple[Tensor, Tensor]:
         dtype = self.attention_norm.weight.dtype
-        x, memory = (as_input(t, dtype, "TransformerDecoderLayer") for t in (x, memory))
+        x, memory = (as_input(t, dtype, "TransformerDecoderLayer", name) for name, t in (("x", x), ("memory", memory)))
         d_model = self.attention_norm.weight.size
         if x.ndim != 3 or memory.ndim != 3 or memory.shape != (x.shape[0], memory.shape[1], d_model):
             raise ShapeError(
@@ -321,6 +331,5 @@ def _residual(
 
 
 def _check_norm(norm: str) -> str:
-    if norm not in ("pre", "post"):
-        raise ArgumentError(f"norm must be 'pre' or 'post', got {norm!r}")
+    check_choice(("pre", "post"), norm=norm)
     return norm

@@ -258,7 +258,7 @@ def _of_labels(logits: Array, labels: Array, /, reduction: str = "mean") -> Arra
 
 def check_labels(scores: Array, labels: Array, reduction: str, function: str = "cross_entropy") -> None:
     """Raise unless ``labels`` (...) are integers in [0, classes) for ``scores`` (..., classes)."""
-    if reduction not in REDUCTIONS:
+    if not isinstance(reduction, str) or reduction not in REDUCTIONS:
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if getattr(labels, "dtype", np.dtype(object)).kind not in "iu":
         raise DTypeError(f"{function} needs integer labels, got {getattr(labels, 'dtype', type(labels).__name__)}")

@@ -452,7 +452,7 @@ def test_caches_need_no_grad_and_one_a_layer() -> None:
     [
         (([1, 2], 5), {}, ShapeError, r"\(batch, length\) with at least one token in each row, got \(2,\)"),
         ((np.zeros((2, 0), int), 5), {}, ShapeError, r"got \(2, 0\)"),
-        ((IDS, -1), {}, ArgumentError, "count must be at least 0, got -1"),
+        ((IDS, -1), {}, ArgumentError, "count must be an integer, 0 or more, got -1"),
         ((IDS, 5), {"end": 11}, ArgumentError, "end must be an id of the vocabulary, 0 to 10, got 11"),
         ((IDS, 5), {"temperature": -1}, ArgumentError, "temperature"),
         ((IDS, 5), {"top_k": 0}, ArgumentError, "top_k"),
@@ -480,7 +480,7 @@ def test_a_bad_config_is_named() -> None:
         gpt(sliding_window=-1)
     with pytest.raises(ArgumentError, match="rotary_base must be a number >= 1, got 0"):
         gpt(rotary_base=0)
-    with pytest.raises(ArgumentError, match="dropout probability p must be in"):
+    with pytest.raises(ArgumentError, match="attention_dropout must be in"):
         gpt(attention_dropout=1.0)
 
 

@@ -191,6 +191,31 @@ class Tied(nn.Module):
         self.output = nn.TiedOutput(self.embedding)
 
 
+def test_one_name_of_tied_weights_suffices() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            self.table = float64(nn.Embedding, 5, 4)
+            self.output = nn.TiedOutput(self.table)
+
+    state = nn.to_torch_state(Model())
+    assert [*state] == ["table.weight", "output.weight"]
+    for left_out in state:  # a file of safetensors has either
+        model = Model()
+        nn.from_torch_state(model, {name: array + 1 for name, array in state.items() if name != left_out})
+        assert_close(model.table.weight.numpy(), state["table.weight"] + 1)
+    with pytest.raises(ArgumentError, match=r"missing: 'table\.weight', 'output\.weight'"):
+        nn.from_torch_state(model, {})
+
+
+def test_a_dtype_that_numpy_lacks_says_how_to_convert() -> None:
+    layer = float64(nn.Affine, 3, 2)
+    theirs = torch.nn.Linear(3, 2).to(torch.bfloat16).state_dict()
+    with pytest.raises(DTypeError, match=r"PyTorch's 'weight' has dtype torch.bfloat16.*tensor.float\(\)"):
+        nn.from_torch_state(layer, theirs)
+    nn.from_torch_state(layer.astype(np.float32), {name: tensor.float() for name, tensor in theirs.items()})
+    assert_close(layer.weight.numpy(), theirs["weight"].float().numpy().T)
+
+
 def test_tied_weights_stand_under_both_names_and_must_agree() -> None:
     model = Tied()
     state = to_torch_state(model)

@@ -224,5 +224,5 @@ def test_settings_out_of_range_raise() -> None:
                 search(table.step(), **(settings(table) | {name: 0}))
     with pytest.raises(ArgumentError, match="beam must be a positive integer, got 0"):
         beam_search(table.step(), **settings(table), beam=0)
-    with pytest.raises(ArgumentError, match="alpha must be at least 0, got -1"):
+    with pytest.raises(ArgumentError, match="alpha must be a number >= 0, got -1"):
         beam_search(table.step(), **settings(table), alpha=-1)

@@ -146,12 +146,37 @@ def test_reprs_say_the_form() -> None:
     assert nn.RNNCell(2, 3, rng=rng(), activation="relu").extra_repr() == "2, 3, activation='relu'"
 
 
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_dropout_acts_between_layers_and_nowhere_else(name: str, bidirectional: bool) -> None:
+    settings: dict[str, Any] = {"num_layers": 3, "bidirectional": bidirectional, "dtype": np.float64}
+    dropped = getattr(nn, name)(4, 6, rng=rng(), dropout=0.5, **settings)
+    plain = getattr(nn, name)(4, 6, rng=rng(), **settings)
+    x = np.random.default_rng(1).standard_normal((3, 5, 4))
+    assert dropped.eval()(x)[0].tolist() == plain(x)[0].tolist()  # the same weights from the same seed
+    drop, seen = dropped.train().dropout, list[Any]()
+    forward = drop.forward
+    drop.forward = lambda states: (seen.append(states), forward(states))[1]  # type: ignore[func-returns-value]
+    states = dropped(x)[0].numpy()
+    assert len(seen) == 2 and states.all()  # between three layers, and not behind the last
+    directions, first = 1 + bidirectional, getattr(nn, name)(4, 6, rng=rng(), **settings | {"num_layers": 1})
+    first.cell, first.further = dropped.cell, dropped.further[: directions - 1]
+    assert_close(seen[0].numpy(), first(x)[0].numpy())
+    again = nn.Dropout(0.5, rng=rng())
+    again.key, again.step = drop.key, drop.step - 2
+    second = getattr(nn, name)(6 * directions, 6, rng=rng(), **settings | {"num_layers": 1})
+    second.cell, *second.further = dropped.further[directions - 1 : 2 * directions - 1]
+    assert_close(seen[1].numpy(), second(again(first(x)[0]))[0].numpy())
+
+
 def test_what_does_not_fit_raises() -> None:
     for num_layers in (0, True, 1.5):
         with pytest.raises(ArgumentError, match="num_layers must be a positive integer"):
             nn.GRU(4, 6, rng=rng(), num_layers=num_layers)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="bidirectional=True reads in both directions: leave out reverse=True"):
         nn.RNN(4, 6, rng=rng(), bidirectional=True, reverse=True)
+    with pytest.raises(ArgumentError, match=r"dropout=0.5 acts between layers, and num_layers is 1"):
+        nn.LSTM(4, 6, rng=rng(), dropout=0.5)
     for make in (nn.RNN, nn.RNNCell):
         with pytest.raises(ArgumentError, match="activation must be 'tanh' or 'relu', got 'gelu'"):
             make(4, 6, rng=rng(), activation="gelu")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
-from nn import Embedding, Module, MultiHeadAttention, TiedOutput, functional
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+from nn import Embedding, Module, MultiHeadAttention, TiedOutput, functional, per_example_grads
 from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
@@ -26,6 +26,33 @@ def test_equals_pytorch(ids) -> None:
     ours = randomized(Embedding(6, 3, rng=rng(), dtype=np.float64))
     theirs = load(torch.nn.Embedding(6, 3), torch_state(ours))
     assert_same([ours(ids)], [theirs(to_torch(ids))], (ours, theirs))
+
+
+def test_the_row_of_padding_starts_at_zero_and_gets_no_gradient_as_in_pytorch() -> None:
+    fresh = Embedding(6, 3, rng=rng(), padding_idx=3)
+    assert not fresh.weight.numpy()[3].any() and fresh.weight.numpy()[:3].all()
+    ours = randomized(Embedding(6, 3, rng=rng(), padding_idx=3, dtype=np.float64))  # the row need not stay zero
+    theirs = load(torch.nn.Embedding(6, 3, padding_idx=3), torch_state(ours))
+    assert_same([ours(IDS)], [theirs(to_torch(IDS))], (ours, theirs))
+    assert ours.weight.grad is not None and not ours.weight.grad.numpy()[3].any()
+    assert_close(functional.embedding(IDS, ours.weight, padding_idx=3).numpy(), ours(IDS).numpy())
+    assert repr(ours).startswith("Embedding(6, 3, padding_idx=3)")
+
+
+def test_the_row_of_padding_gets_no_gradient_of_an_example_either() -> None:
+    layer = Embedding(6, 3, rng=rng(), padding_idx=3, dtype=np.float64)
+    rows = per_example_grads(layer, lambda model, ids: (model(ids) ** 2).sum(axis=(1, 2)), IDS)["weight"]
+    (layer(IDS) ** 2).sum().backward()
+    assert layer.weight.grad is not None
+    assert_close(rows.sum(axis=0), layer.weight.grad.numpy())
+
+
+@pytest.mark.parametrize("wrong", [6, -1, 1.0, True, "0"])
+def test_the_id_of_padding_is_one_of_the_ids(wrong) -> None:
+    with pytest.raises(ArgumentError, match="padding_idx must be"):
+        Embedding(6, 3, rng=rng(), padding_idx=wrong)
+    with pytest.raises(ArgumentError, match="padding_idx must be"):
+        functional.embedding(IDS, np.ones((6, 3)), padding_idx=wrong)
 
 
 def test_gradients() -> None:

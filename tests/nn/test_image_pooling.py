@@ -23,6 +23,9 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "overlapping, padding": ("2d", (3, 4), {"stride": (2, 1), "padding": (1, 2)}),
     "sequence": ("1d", 2, {}),
     "sequence, all": ("1d", 3, {"stride": 2, "padding": 1}),
+    "parts of windows": ("2d", (3, 4), {"stride": (2, 3), "ceil_mode": True}),
+    "parts of windows, padding": ("2d", (3, 4), {"stride": (3, 3), "padding": (1, 2), "ceil_mode": True}),
+    "a sequence smaller than a window": ("1d", 10, {"stride": 3, "ceil_mode": True}),
 }
 
 
@@ -41,6 +44,37 @@ def test_values_and_gradients_are_pytorchs(how: str, name: str, reference: bool)
         x, torch_x = Tensor(values, requires_grad=True), to_torch(values, requires_grad=True)
         with mg.reference_mode() if reference else mg.enable_grad():
             assert_same([ours(x), x], [theirs(torch_x), torch_x])
+
+
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("ceil_mode", [False, True])
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+@pytest.mark.parametrize("how", ["Max", "Avg", "Avg of x"])
+def test_every_border_of_a_sequence_is_pytorchs(how: str, stride: int, ceil_mode: bool, padding: int) -> None:
+    options: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": ceil_mode}
+    options |= {"count_include_pad": False} if how == "Avg of x" else {}
+    for size, length in ((size, length) for size in (2, 3, 4, 5) for length in range(1, 10) if 2 * padding <= size):
+        ours, theirs = (getattr(package, f"{how[:3]}Pool1d")(size, **options) for package in (nn, torch.nn))
+        x, torch_x = (
+            Tensor(TOKENS[..., :length], requires_grad=True),
+            to_torch(TOKENS[..., :length], requires_grad=True),
+        )
+        try:
+            expected = theirs(torch_x)
+        except RuntimeError:
+            with pytest.raises(ShapeError, match="smaller than a window"):
+                ours(x)
+        else:
+            assert_same([ours(x), x], [expected, torch_x])
+
+
+def test_the_functional_pools_take_the_options_of_the_layers() -> None:
+    for name in ("max_pool1d", "avg_pool1d", "max_pool2d", "avg_pool2d"):
+        options: dict[str, Any] = {"stride": 3, "padding": 1, "ceil_mode": True}
+        options |= {"count_include_pad": False} if name.startswith("avg") else {}
+        x = TOKENS if name.endswith("1d") else IMAGES
+        ours = getattr(nn.functional, name)(x, 3, **options)
+        assert_close(ours.numpy(), getattr(torch.nn.functional, name)(to_torch(x), 3, **options).numpy())
 
 
 @pytest.mark.parametrize("name", ["overlapping, padding", "windows of 2", "sequence, all"])

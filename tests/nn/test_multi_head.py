@@ -130,7 +130,7 @@ def test_dropout_is_off_in_evaluation_and_without_it_nothing_is_drawn() -> None:
     MultiHeadAttention(WIDTH, HEADS, rng=generators[0], dropout=0.0)
     MultiHeadAttention(WIDTH, HEADS, rng=generators[1])
     assert generators[0].random() == generators[1].random()
-    with pytest.raises(ArgumentError, match=r"the dropout probability p must be in \[0, 1\), got 1.5"):
+    with pytest.raises(ArgumentError, match=r"dropout must be in \[0, 1\), got 1.5"):
         layer(dropout=1.5)
 
 

@@ -135,7 +135,7 @@ def test_bad_input_of_learned_positions() -> None:
     with pytest.raises(ShapeError, match="ends at 10"):
         layer(np.ones((2, 2, 4)), start=8)
     for each in layers():
-        with pytest.raises(ArgumentError, match="start must be a position, 0 or more, got -1"):
+        with pytest.raises(ArgumentError, match="start must be an integer, 0 or more, got -1"):
             each(np.ones((2, 2, 4)), start=-1)
     with pytest.raises(ArgumentError, match="max_length must be a positive integer, got 0"):
         LearnedPositions(0, 4, rng=rng())

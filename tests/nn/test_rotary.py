@@ -36,7 +36,7 @@ def test_a_number_for_rotary_is_the_base() -> None:
     assert ours.rotary is not None and given.rotary is not None
     assert (ours.rotary.positions.base, given.rotary.positions.base) == (10000.0, 50.0)
     for base in (0.5, -1.0, np.inf, np.nan):
-        with pytest.raises(ArgumentError, match=f"base must be a number >= 1, got {base}"):
+        with pytest.raises(ArgumentError, match=f"rotary must be a number >= 1, got {base}"):
             MultiHeadAttention(8, 2, rng=rng(), rotary=base)
 
 
@@ -109,7 +109,7 @@ def test_bad_input() -> None:
     for shape in ((12,), (2, 5, 10)):
         with pytest.raises(ShapeError, match=r"needs x of shape \(\.\.\., length, num_heads \* 4\), got"):
             RotaryPositions(4)(np.ones(shape))
-    with pytest.raises(ArgumentError, match="start must be a position, 0 or more, got -1"):
+    with pytest.raises(ArgumentError, match="start must be an integer, 0 or more, got -1"):
         RotaryPositions(4)(X, start=-1)
     with pytest.raises(DTypeError, match="RotaryPositions needs a floating input, got dtype int64"):
         RotaryPositions(4)(np.ones((2, 4), int))

@@ -355,6 +355,8 @@ def test_history_goes_to_a_dict_and_back() -> None:
     np.testing.assert_array_equal(history.metric("accuracy"), [0.75, math.nan])
     with pytest.raises(ArgumentError, match=r"there is no metric 'loss': the last epoch has \['accuracy'\]"):
         History([], [{"accuracy": 1.0}]).metric("loss")
+    with pytest.raises(ArgumentError, match="there is no metric 'loss'"):
+        History([], [{"accuracy": 1.0}]).best_epoch(("min", "loss"))
 
 
 def test_without_validation_every_epoch_has_empty_metrics() -> None:
