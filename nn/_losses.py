@@ -66,7 +66,11 @@ def pair(
 
 def read_only(scores: Tensor, counted: Any) -> Tensor:
     """Return scores (..., classes) with 0 in the rows that do not count if a number of the scores is not finite."""
-    if counted is None or (all_finite(scores) and not is_device_array(array_of(scores))):
+    if (
+        counted is None
+        or counted.shape != scores.shape[:-1]
+        or (all_finite(scores) and not is_device_array(array_of(scores)))
+    ):
         return scores
     found: Any = np.where(beside(counted, array_of(scores))[..., None], scores, 0.0)
     return found

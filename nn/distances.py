@@ -131,8 +131,9 @@ def unit(x: Any, eps: float = 0.0) -> Any:
     """Return ``x / max(|x|, eps)`` for the vectors of the last axis, and 0 for 0. No square leaves the range of the dtype."""
     scale = power_of_two(x, eps)
     x = x / scale
-    zero = plain(x * x).sum(axis=-1, keepdims=True) == 0
-    length = np.sqrt(np.where(zero, 1.0, (x * x).sum(axis=-1, keepdims=True)))
+    squares = (x * x).sum(axis=-1, keepdims=True)
+    zero = squares == 0
+    length = np.sqrt(np.where(zero, 1.0, squares))
     return np.where(zero, 0.0, x / np.maximum(length, eps / scale))
 
 

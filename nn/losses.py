@@ -86,7 +86,8 @@ def cross_entropy(
     if not label_smoothing and ignore_index is None and factors is None:
         check_reduction(reduction, name, labels.size)
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
-    check_labels(logits, labels, reduction, name)
+    if label_smoothing or factors is not None:
+        check_labels(logits, labels, reduction, name)
     of_labels = None if factors is None else factors[labels]
     read = counted
     if of_labels is not None and not label_smoothing:  # the rows that count and have a weight other than 0

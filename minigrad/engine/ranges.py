@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from .tensor import Tensor
 from .types import Array
 
 
 def all_finite(*arrays: Any) -> bool:
     """Return whether Tensors or NumPy arrays have no NaN and no infinite number. Other arrays are not asked: it would wait."""
     for array in arrays:
-        array = getattr(array, "_array", array)
+        array = array._array if isinstance(array, Tensor) else array
         if type(array) is not np.ndarray or array.dtype.kind not in "fc":
             continue
         # A product of BLAS is the fastest sum. It is infinite for large numbers, too, and does not warn.
@@ -22,7 +23,7 @@ def all_finite(*arrays: Any) -> bool:
 
 def squares_fit(x: Array, eps: float) -> bool:
     """Return whether squares stay in the range of their dtype, and small ones do not count beside eps. Only NumPy is asked."""
-    x = getattr(x, "_array", x)
+    x = x._array if isinstance(x, Tensor) else x
     if type(x) is not np.ndarray or x.dtype.kind != "f" or not x.size:
         return True
     info = np.finfo(x.dtype)
@@ -40,7 +41,7 @@ def variances_fit(inverse: Array, eps: float) -> bool:
 
 def power_of_two(x: Array, least: Any = 0.0) -> Array:
     """Return the power of two below the largest number of each row or ``least``; to divide by it is exact. It is a constant."""
-    x = getattr(x, "_array", x)
+    x = x._array if isinstance(x, Tensor) else x
     size = np.abs(x)
     size = size.max(axis=-1, keepdims=True) if x.size else size.sum(axis=-1, keepdims=True)
     size = np.maximum(size, np.asarray(least, x.dtype, like=x))

@@ -105,13 +105,13 @@ def test_binary_losses_at_infinite_logits(kernels: bool, dtype: Any) -> None:
         weight, labels = np.array([1.0, 0.0, 2.0, 0.0])[:, None], rng(4).random((4, 3)).astype(dtype)
         for bad in (np.nan, np.inf, -np.inf):
             hidden = np.where(weight == 0, dtype(bad), z)
-            found, expected = (
+            one_run, other_run = (
                 both_orders(
                     lambda x: nn.binary_cross_entropy_with_logits(x, labels, weight=weight, pos_weight=[2.0]), each
                 )
                 for each in (hidden, np.where(weight == 0, dtype(0), z))
             )
-            for one, other in zip(found, expected):
+            for one, other in zip(one_run, other_run):
                 np.testing.assert_array_equal(one, other)
 
 
