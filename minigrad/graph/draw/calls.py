@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..record.model import Graph, Node
-from ..record.rounds import Owned, Rounds
+from ..record.rounds import Owned, Rounds, apart, told_apart
 from .folding import Unit
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
@@ -64,13 +64,12 @@ class CallsAround:
 
         The list is empty if none do, or if a step has operations of two rounds.
         """
-        last = [self.graph.nodes[step[-1]] for step in steps]
-        found = self.rounds.told_apart(last)
+        around = [[self.rounds.of(self.graph.nodes[number]) for number in step] for step in steps]
+        last = [each[-1] for each in around]
+        found, chosen = told_apart(last), apart(last)
         whole = all(found) and len(set(found)) == len(found)
-        chosen = self.rounds.apart(last) if whole else []
-        for step in steps if whole else ():
-            around = [self.rounds.of(self.graph.nodes[number]) for number in step]
-            whole = whole and all(len({texts[key] for texts in around if key in texts}) == 1 for key in chosen)
+        for each in around:
+            whole = whole and all(len({texts[key] for texts in each if key in texts}) == 1 for key in chosen)
         return [self.loop(text) for text in found] if whole else []
 
     def title(self, steps: Sequence[Sequence[int]]) -> str:

@@ -25,7 +25,8 @@ def cells(node: Node) -> list[list[str]]:
     for i, value in enumerate(values):
         gradient = gradients[i] if gradients else None if several else node.cotangent
         label = f"[{i}] data" if several else "data"
-        rows.append([f"{label} {numbers(value)}", f"grad {numbers(gradient)}"])
+        word = ".grad" if node.held is not None and node.held[0] == node.gradient else "grad"
+        rows.append([f"{label} {numbers(value)}", f"{word} {numbers(gradient)}"])
     return rows
 
 

@@ -72,15 +72,24 @@ def operand_in_prose(edge: Edge, graph: Graph) -> str:
 
 
 def gradient_text(node: Node) -> str:
-    """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm."""
+    """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm.
+
+    "grad" is the gradient of the last backward pass, and ".grad" is that of the tensor, which sums over passes.
+    """
     least, most = (number_text(norm, 3) for norm in node.spread or (0, 0))
     if least != most:
         return f"|grad| {least} … {most}"
     if node.gradient is None:
         return "grad -"
-    if node.signed is not None:
-        return f"grad {number_text(node.signed, 3)}"
-    return f"|grad| {number_text(node.gradient, 3)}"
+    text = _named("grad", node.gradient, node.signed)
+    if node.held is None:
+        return text
+    held = _named(".grad", *node.held)
+    return held if held.replace(".grad", "grad") == text else f"{text}, {held}"
+
+
+def _named(word: str, size: float, signed: complex | None) -> str:
+    return f"|{word}| {number_text(size, 3)}" if signed is None else f"{word} {number_text(signed, 3)}"
 
 
 def mode(graph: Graph, color: str | None) -> str:

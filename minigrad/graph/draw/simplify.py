@@ -98,6 +98,7 @@ def fold(graph: AnyGraph) -> AnyGraph:
             norms = [n.gradient for n in copies if n.gradient]
             node.spread = (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None
             node.signed = node.signed if len({n.signed for n in copies}) == 1 else None
+            node.held = node.held if len({n.held for n in copies}) == 1 else None
             node.label = without_place(node.label)
     return folded
 

@@ -48,7 +48,7 @@ class Tensors:
         self.left = self.count = 0
         playable = size[False] <= MOST_NUMBERS and size[True] <= MOST_CONSTANTS
         for self.whole, self.side in [(MOST_CONSTANTS, SIDES[0])] * playable + [(side**2, side) for side in SIDES]:
-            if sum(map(self._cost, large.values())) <= self.room:
+            if not large or sum(map(self._cost, large.values())) <= self.room:
                 break
         self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
 

@@ -30,7 +30,7 @@ def capture(
         params: names for tensors, as in :func:`draw_dot`.
         origins: whether to prepare a drawing of backward passes. The graph then holds the forward operation of every rule,
             even if the rule did not use its value (the second derivative of ``x**3`` does not depend on ``x**3``). If there
-            are several tensors or backward passes, several sweeps meet at a leaf, so its cotangent is its ``grad``.
+            are several tensors or backward passes, several sweeps meet at a leaf, so its cotangent is its ``.grad``.
 
     Raises:
         ArgumentError: ``tensors`` or ``params`` has a wrong type.
@@ -48,8 +48,7 @@ def capture(
     entries = wengert_list(tensor._node for tensor in found)
     walk = Capture(_named(params, caller))
     graph = walk.run(found, _with_origins(entries) if origins else entries)
-    if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
-        walk.take_gradients()
+    walk.take_gradients(origins and (len(found) > 1 or any(node.lane for node in graph.nodes)))
     give_labels(graph, walk.paths, walk.texts)
     return graph
 
@@ -198,9 +197,7 @@ class Capture:
             kind = "parameter" if place in self.names or type(tensor) not in (Tensor, type(None)) else "input"
             name = self.names.get(place) or getattr(tensor, "name", None)
             held = tensor is not None and tensor._node is place  # another shape of ``tensor.data`` makes a new leaf
-            node = self.graph.nodes[self.add(kind, place, place, None, name, watched=held)]
-            if held and tensor.grad is not None:
-                node.gradient, node.signed = norm(tensor.grad), single(tensor.grad)
+            self.add(kind, place, place, None, name, watched=held)
         return self.numbers[place]
 
     def constant(self, constant: Constant) -> int:
@@ -241,19 +238,32 @@ class Capture:
             if node.operation is None:
                 node.cotangent = edge.contribution if node.cotangent is None else node.cotangent + edge.contribution
 
-    def take_gradients(self) -> None:
-        """Replace the cotangent of each leaf by its ``grad``."""
+    def take_gradients(self, several: bool) -> None:
+        """Set the gradient of each leaf: its cotangent, or its ``.grad`` if no sweep is recorded, or ``several`` at once."""
         for place, number in self.numbers.items():
             node = self.graph.nodes[number]
-            if node.kind in ("parameter", "input"):
-                tensor = place.tensor
-                held = node.watched and tensor is not None and tensor.grad is not None
-                node.cotangent = frozen_copy(tensor.grad) if held else None
+            if node.kind not in ("parameter", "input"):
+                continue
+            grad = place.tensor.grad if node.watched and place.tensor is not None else None
+            if several:
+                node.cotangent = None if grad is None else frozen_copy(grad)
+            swept = None if several else node.cotangent
+            held = None if grad is None else (norm(grad), single(grad))
+            node.gradient, node.signed = (held or (None, None)) if swept is None else (norm(swept), single(swept))
+            node.held = None if swept is not None and held and _alike((node.gradient, node.signed), held) else held
+            node.watched = node.watched or swept is not None
 
     def common(self, a: int | None, b: int | None) -> int | None:
         """Return the innermost module around both modules."""
         pairs = zip(self.graph.around(a), self.graph.around(b))
         return max((one for one, other in pairs if one == other), default=None)  # inner modules have larger ids
+
+
+def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether numbers differ by no more than rounding: a sum in another order, or in another dtype."""
+    return np.allclose(
+        *[np.array([x for x in each if x is not None]) for each in (one, other)], 1e-3, 0.0, equal_nan=True
+    )
 
 
 def _place(value: Any) -> Any:

@@ -32,8 +32,10 @@ class Node:
         shape: the shape of the value or output. It is None for several outputs; ``Edge.shape`` has their shapes.
         dtype: the dtype of the value or output.
         watched: whether a gradient can be known: the operation was traced, or the value still has its tensor's ``.grad``.
-        gradient: the Euclidean norm of the gradient of the loss with respect to the value; None before one has arrived.
+        gradient: the Euclidean norm of the gradient of the loss with respect to the value, in the last sweep; None before one
+            has arrived. For a value for which no sweep was recorded, or several at once, that of its tensor's ``.grad``.
         signed: the gradient itself if it is a single number; else None.
+        held: for a value, the same two numbers of its tensor's ``.grad``, if it is not the gradient of the last sweep.
         module: the index in ``Graph.modules`` of the innermost module around the node, or None.
         details: a description in words: the keywords of an operation, the value of a constant.
         keywords: the keywords that the operation was called with.
@@ -93,6 +95,7 @@ class Node:
     rounds: tuple[tuple[tuple[str, Any], ...], ...] = ()
     depth: int | None = None
     signed: complex | None = None
+    held: tuple[float, complex | None] | None = None
     label: str = ""
 
     def __post_init__(self) -> None:

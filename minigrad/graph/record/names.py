@@ -22,7 +22,7 @@ from .document import printable
 from .expressions import Program, same_name
 from .model import Edge, Graph, Node
 from .numerals import number_text
-from .rounds import Rounds
+from .rounds import Rounds, Texts, told_apart
 
 LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
@@ -38,11 +38,13 @@ class Wanted(NamedTuple):
     Attributes:
         simple: whether no operator is outside of parentheses.
         at: the operation in whose frames Python can evaluate the text.
+        level: the number of the frame in which it can; the innermost is 0.
     """
 
     text: str
     simple: bool
     at: Node | None = None
+    level: int = 0
 
 
 def give_labels(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
@@ -149,7 +151,7 @@ class _Names:
 
     def tell_apart(self, text: str, alike: Sequence[Node], taken: dict[str, int]) -> None:
         """Give nodes that want the same label the round of their loops, and a version if several are in the same round."""
-        chosen = self.rounds.told_apart([self.at(node) for node in alike]) if len(alike) > 1 else [""] * len(alike)
+        chosen = told_apart([self.variables(node) for node in alike]) if len(alike) > 1 else [""] * len(alike)
         together, versions = Counter(chosen), Counter[str]({"": int(text in taken)})
         for node, place in zip(alike, chosen):
             wanted, after = self.wanted.get(node.id), place and PLACE + place
@@ -165,10 +167,10 @@ class _Names:
                     break
             node.label = _free(label, taken)
 
-    def at(self, node: Node) -> Node:
-        """Return the operation in whose frames the label of a node was found."""
+    def variables(self, node: Node) -> Texts:
+        """Return the variables of the frame in which the label of a node was found, and of the frames around it."""
         wanted = self.wanted.get(node.id)
-        return node if wanted is None or wanted.at is None else wanted.at
+        return self.rounds.of(node) if wanted is None else self.rounds.of(wanted.at or node, wanted.level)
 
     def plain(self, node: Node) -> str:
         if node.operation is None and node.module is not None:
@@ -272,9 +274,9 @@ class _Names:
         values = self.values(node, level)
         if self.is_partial(node, program, here):
             whole = here if target is None else target
-            self.wanted[node.id] = Wanted(f"Σ {program.text(whole, values)}", True)
+            self.wanted[node.id] = Wanted(f"Σ {program.text(whole, values)}", True, None, level)
         elif target is not None:
-            self.wanted[node.id] = Wanted(program.text(target, values), True)
+            self.wanted[node.id] = Wanted(program.text(target, values), True, None, level)
         elif isinstance(node.value, tuple) and (parts := program.targets(here)):
             self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
         elif node.id != self.end:
@@ -316,7 +318,7 @@ class _Names:
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
             text = printable(program.text(operand, self.values(reader, level)))
-            self.wanted[node.id] = Wanted(text, simple, reader)
+            self.wanted[node.id] = Wanted(text, simple, reader, level)
 
     def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""

@@ -103,10 +103,13 @@ def _names(target: ast.AST) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and node.id.strip("_")]
 
 
-def variables_of(node: Node) -> dict[tuple[str, str], Any]:
-    """Return the loop variables of an operation with their values, outermost first: by function and name."""
+def variables_of(node: Node, level: int = 0) -> dict[tuple[str, str], Any]:
+    """Return the loop variables of an operation with their values, outermost first: by function and name.
+
+    They are those of its frame number ``level`` (0 is the innermost) and of the frames around it.
+    """
     places = [] if node.source is None else [node.source, *node.callers]
-    pairs = reversed(list(zip(places, node.rounds)))
+    pairs = reversed(list(zip(places, node.rounds))[level:])
     return {(place.function, name): value for place, values in pairs for name, value in values}
 
 
@@ -127,31 +130,34 @@ class Rounds:
         """Return a loop variable with its value as text: ``t=3``, ``Neuron 2``."""
         return f"{value.kind} {self._numbers[value]}" if isinstance(value, Owned) else f"{name}={value!r}"
 
-    def of(self, node: Node) -> dict[tuple[str, str, bool], str]:
+    def of(self, node: Node, level: int = 0) -> Texts:
         """Return the texts of all variables of an operation, outermost first: by function, name, and whether it is a float."""
         return {
             (function, name, isinstance(value, float)): self.text(name, value)
-            for (function, name), value in variables_of(node).items()
+            for (function, name), value in variables_of(node, level).items()
         }
 
-    def told_apart(self, nodes: Sequence[Node]) -> list[str]:
-        """Return for each node the variables that tell it apart from the others, as text."""
-        chosen = self.apart(nodes)
-        found = [self.of(node) for node in nodes]
-        return [", ".join(dict.fromkeys(text for key, text in each.items() if key in chosen)) for each in found]
 
-    def apart(self, nodes: Sequence[Node]) -> list[tuple[str, str, bool]]:
-        """Return the variables that tell the nodes apart.
+Texts = dict[tuple[str, str, bool], str]  # the variables of an operation, as Rounds.of() gives them
 
-        Those of inner loops are chosen first. A float is data, not a position, so it is chosen only if no other variable is.
-        """
-        found = [self.of(node) for node in nodes]
-        every = dict.fromkeys(key for each in found for key in reversed(each))
-        chosen: list[tuple[str, str, bool]] = []
-        kinds = 1
-        for key in sorted(every, key=lambda key: key[2]):
-            if kinds == len(nodes) or (key[2] and chosen):
-                break
-            if (now := len({tuple(each.get(k) for k in [*chosen, key]) for each in found})) > kinds:
-                chosen, kinds = [*chosen, key], now
-        return chosen
+
+def told_apart(found: Sequence[Texts]) -> list[str]:
+    """Return for each operation the variables that tell it apart from the others, as text."""
+    chosen = apart(found)
+    return [", ".join(dict.fromkeys(text for key, text in each.items() if key in chosen)) for each in found]
+
+
+def apart(found: Sequence[Texts]) -> list[tuple[str, str, bool]]:
+    """Return the variables that tell operations apart.
+
+    Those of inner loops are chosen first. A float is data, not a position, so it is chosen only if no other variable is.
+    """
+    every = dict.fromkeys(key for each in found for key in reversed(each))
+    chosen: list[tuple[str, str, bool]] = []
+    kinds = 1
+    for key in sorted(every, key=lambda key: key[2]):
+        if kinds == len(found) or (key[2] and chosen):
+            break
+        if (now := len({tuple(each.get(k) for k in [*chosen, key]) for each in found})) > kinds:
+            chosen, kinds = [*chosen, key], now
+    return chosen

@@ -39,7 +39,7 @@ const panel = {
       element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
       ...this.totals(),
       ...this.culprits(),
-      original.maps.side < 64 || original.maps.left > 0 ? element("p", { class: "note" }, word("mapsLeft", original.maps)) : null,
+      original.maps.side < 64 ? element("p", { class: "note" }, `${word("mapsSmall", original.maps)}${original.maps.left > 0 ? word("mapsLeft", original.maps) : ""}`) : null,
     ];
   },
 

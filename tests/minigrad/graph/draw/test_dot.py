@@ -94,7 +94,59 @@ def test_operations_that_were_not_traced_say_nothing_about_their_gradient() -> N
     x = leaf(1.0, "x")
     y = np.exp(x)
     y.backward()
-    assert labels(draw_dot(y).to_dot()) == ["x | () float64 | grad 2.72", "loss exp | () float64"]
+    assert labels(draw_dot(y).to_dot()) == ["x | () float64 | .grad 2.72", "loss exp | () float64"]
+
+
+def two_passes() -> tuple[Any, Any, Any]:
+    a, b = leaf(2.0, "a"), leaf(-3.0, "b")
+    with mg.trace():
+        loss = (a * b + 10.0) ** 2
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return a, b, loss
+
+
+def test_grad_is_the_last_pass_and_dot_grad_what_the_tensor_holds(tmp_path: Path) -> None:
+    a, b, loss = two_passes()
+    drawing = draw_dot(loss)
+    said = ["a | () float64 | grad -24, .grad -48", "b | () float64 | grad 16, .grad 32"]
+    assert labels(drawing.to_dot())[:2] == said
+    assert all(f">{text}<" in drawing.to_svg() for text in ("grad -24, .grad -48", "grad 16, .grad 32", "grad 8"))
+    assert "a  () float64  grad -24, .grad -48\n" in drawing.to_text()
+    assert labels(draw_dot(loss, tensors=True).to_dot())[:2] == [
+        "a | () float64 | data 2 | grad -24",
+        "b | () float64 | data -3 | grad 16",
+    ]
+    a.grad, b.grad = None, a.grad / -3  # it was emptied, or is the gradient of the pass after all
+    assert labels(draw_dot(loss).to_dot())[:2] == ["a | () float64 | grad -24", "b | () float64 | grad 16"]
+    mg.save_trace(loss, tmp_path / "run.safetensors")
+    replay = mg.load_trace(tmp_path / "run.safetensors")
+    replay.gradients()
+    replay.loss.backward()
+    assert "a  () float64  grad -24, .grad -48\n" in draw_dot(replay.loss).to_text()
+
+
+def test_the_norm_of_an_array_has_the_same_two_words() -> None:
+    x = leaf(np.array([3.0, 4.0]), "x")
+    with mg.trace(values=False):
+        unknown = (x * x).sum() / 2
+    unknown.backward()  # the contributions are not kept
+    assert labels(draw_dot(unknown).to_dot())[0] == "x | (2,) float64 | |.grad| 5"
+    with mg.trace():
+        loss = (x * x).sum() / 2
+    loss.backward()
+    assert labels(draw_dot(loss).to_dot())[0] == "x | (2,) float64 | |grad| 5, |.grad| 10"
+    x.grad = -x.grad / 2
+    assert labels(draw_dot(loss).to_dot())[0] == "x | (2,) float64 | |grad| 5"
+    assert labels(draw_dot([loss, unknown]).to_dot())[0] == "x | (2,) float64 | |.grad| 5"
+
+
+def test_a_sum_in_another_order_is_no_second_gradient() -> None:
+    x = leaf(np.linspace(0.1, 1.0, 50, dtype=np.float32), "x")
+    with mg.trace():
+        loss = sum(((k + 0.1) * x).sum() for k in range(30))
+    loss.backward()
+    assert ".grad" not in draw_dot(loss).to_dot()
 
 
 def test_names_of_operations_and_constants() -> None:
@@ -128,7 +180,7 @@ def test_gradients_that_are_zero_or_not_finite_stand_out(gradient: float, word: 
     assert "dashed" not in draw_dot(y).to_dot()
     x.grad = gradient
     node = line(draw_dot(y).to_dot(), "n0 [")
-    assert look in node and f">grad {word}<" in node
+    assert look in node and f">.grad {word}<" in node
 
 
 def test_kinds_differ_in_shape_and_in_fill() -> None:

@@ -47,7 +47,7 @@ def test_the_cube_at_2_is_8_12_12() -> None:
     x = leaf(2.0, "x")
     graph = draw_dot(list(cube(x)), tensors=True)
     said = labels(graph.to_dot())
-    assert "x | () float64 | data 2 | grad 12" in said
+    assert "x | () float64 | data 2 | .grad 12" in said
     assert "y power | () float64 | data 8 | grad 1" in said
     assert "dy positive | () float64 | data 12 | grad 1" in said
     assert "ddy positive | () float64 | data 12 | grad -" in said

@@ -12,8 +12,9 @@ import minigrad as mg
 from minigrad import ArgumentError, Tensor
 from minigrad.graph.pages import tensors
 from minigrad.graph.pages.page_data import page_data
+from minigrad.graph.pages.tensors import Tensors
 from minigrad.graph.record.capture import capture
-from minigrad.graph.record.model import Graph
+from minigrad.graph.record.model import Edge, Graph, Node
 
 RNG = np.random.default_rng(0)
 WORDS = ["the", "cat", "sat"]
@@ -101,6 +102,14 @@ def layers(count: int, size: int) -> Any:
         for _ in range(count):
             x = np.tanh(x) * 1.01
         return x.sum()
+
+
+def test_a_page_without_large_arrays_has_no_limit_for_maps() -> None:
+    """The lines of a graph of many scalars alone fill the page."""
+    graph = Graph(edges=[Edge(0, 0, "x", None, ())] * 10_000)
+    assert (Tensors(graph).side, Tensors(graph).left) == (tensors.SIDES[0], 0)
+    graph.nodes.append(Node(0, "input", None, "x", (100,), "float64", value=np.ones(100)))
+    assert Tensors(graph).side == tensors.SIDES[-1]
 
 
 @pytest.mark.parametrize(("count", "size", "side", "left"), [(20, 100, 64, 0), (120, 200, 32, 0), (1500, 65, 8, 1)])

@@ -364,3 +364,33 @@ def test_a_sum_of_a_thousand_terms_is_not_written_out_a_thousand_times(monkeypat
     monkeypatch.setattr(ast, "unparse", unparse_and_count)
     check(draw_dot(space["loss"]))
     assert max(sizes) < 300
+
+
+OBJECTS = """
+class Act:
+    def __call__(self, z):
+        return np.tanh(z)
+class Net:
+    def __init__(self):
+        self.first, self.second = Act(), Act()
+    def __call__(self, x):
+        u = self.first(x * w)
+        u = self.second(u * w)
+        return u + 0.0
+w, acts = leaf(0.5, "w"), [Act(), Act()]
+h = acts[0](w * 3.0)
+h = acts[1](h * w)
+a, b = Net(), Net()
+p, q = a(h), b(h)
+for act in acts:
+    r = act(p * q)
+    p = p + r
+loss = p * q
+"""
+
+
+def test_a_label_names_no_object_whose_variable_it_is_not() -> None:
+    """``h`` and ``r`` are variables of the program, and ``u`` is one of Net. None is one of Act, which computes them all."""
+    graph = draw_dot(run(OBJECTS)["loss"])
+    tanh = [node.label for node in graph.nodes if node.operation == "tanh"]
+    assert tanh == ["h₁", "h₂", "u₁ · Net 1", "u₂ · Net 1", "u₁ · Net 2", "u₂ · Net 2", "r · Act 1", "r · Act 2"]
