@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.house import ROOT
-from tests.proof.sections import SECTIONS
+from tests.proof.side import SECTIONS
 
 OUT = ROOT / "out" / "proof"
 SIDE = Path(__file__).with_name("side.py")
@@ -40,18 +39,17 @@ def worktree(revision: str) -> Iterator[Path]:
 
 
 def write(root: Path, section: str, folder: Path, share: int) -> float:
-    """Write one section of one side, in a process of its own, and return the seconds that it took.
+    """Write one section of one side, in a process of its own, and return the seconds of the processor that it took.
 
     Raises:
         RuntimeError: the process failed, or the section has no lines.
     """
-    started = time.monotonic()
     command = [sys.executable, str(SIDE), str(root), section, str(folder), str(share)]
     environment = os.environ | FIXED | {"PYTHONPATH": str(root)}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode or not lines(folder):
         raise RuntimeError(f"{section} of {root.name}: {done.stderr[-3000:] or 'no lines'}")
-    return time.monotonic() - started
+    return float(done.stdout.split()[-1])
 
 
 def lines(folder: Path) -> int:
@@ -72,7 +70,7 @@ def report(section: str, seconds: Sequence[float], most: int) -> bool:
     took = " and ".join(f"{each:.0f} s" for each in seconds)
     changed = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in found)
     said = f"DIFFERENT: {changed:,} lines" if found else f"same: {lines(OUT / 'after' / section):,} lines"
-    print(f"{section:10} {said} ({took})", flush=True)
+    print(f"{section:10} {said} (CPU {took})", flush=True)
     for line in found[:most]:
         print(f"    {line}")
     if len(found) > most:
@@ -113,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 status = 2
                 continue
             if options.action == "write":
-                print(f"{section:10} {lines(OUT / 'after' / section):,} lines ({seconds[0]:.0f} s)", flush=True)
+                print(f"{section:10} {lines(OUT / 'after' / section):,} lines (CPU {seconds[0]:.0f} s)", flush=True)
             elif not report(section, seconds, options.lines):
                 status = max(status, 1)
     return status

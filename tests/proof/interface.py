@@ -36,7 +36,11 @@ def names(side: Side) -> Texts:
 
 def lines_of(module: str) -> Iterator[str]:
     """Yield a line for each public name of a module, and for each public member of its classes."""
-    space = importlib.import_module(module)
+    try:
+        space = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        yield failed(error)
+        return
     public = getattr(space, "__all__", None) or [name for name in dir(space) if not name.startswith("_")]
     for name in sorted(public):
         value = getattr(space, name)

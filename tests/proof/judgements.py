@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -17,7 +18,7 @@ LIMIT = 300  # seconds for one program: ten times what a slow one takes on a bus
 
 
 def records(value: Any, outer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the innermost dicts of nested data, each with the plain fields of the dicts around it."""
+    """Yield the innermost dicts of nested data, each with the plain fields of the dicts around it and its ``key`` there."""
     if isinstance(value, list):
         for item in value:
             yield from records(item, outer)
@@ -26,8 +27,6 @@ def records(value: Any, outer: dict[str, Any]) -> Iterator[dict[str, Any]]:
         inner = {name: item for name, item in value.items() if isinstance(item, dict | list)}
         found = [record for name, item in inner.items() for record in records(item, own | {"key": name})]
         yield from found or [own]
-        if found and own.keys() - outer.keys():
-            yield own
 
 
 def data_files(folder: Path) -> Iterator[tuple[Path, Any]]:
@@ -44,15 +43,14 @@ def findings(side: Side) -> Texts:
     causal = {
         (path.parent, record["key"])
         for path, data in data_files(folder)
-        for record in records(data, {})
-        if record.get("causal") and "key" in record
+        for record in records(data, {"key": path.stem})
+        if record.get("causal")
     }
-    beside = {(above, name) for above, name in causal}
-    for file in sorted(folder.rglob("*.py"), key=lambda path: digest(path.read_bytes())):
-        key = digest(file.read_bytes())
+    files = {digest(path.read_bytes()): path for path in folder.rglob("*.py")}
+    for key, file in sorted(files.items()):
         if side.takes(key):
-            marked = any((above, file.stem) in beside for above in (file.parent, file.parent.parent))
-            yield "findings", [f"--- {key} {file.stem}", debugged(side, file, ["--causal"] if marked else [])]
+            marked = not causal.isdisjoint({(file.parent, file.stem), (file.parent.parent, file.stem)})
+            yield "findings", [f"--- {key}", debugged(side, file, ["--causal"] if marked else [])]
 
 
 def debugged(side: Side, file: Path, options: list[str]) -> str:
@@ -73,7 +71,7 @@ def stored_answers(side: Side) -> Iterator[tuple[str, str]]:
     """Yield the label of the task and the code of each answer: in a record, or in the file that a record names."""
     for folder in sorted({path.parent for path in side.test_files("*answers*") if path.is_dir()}):
         for path, data in data_files(folder):
-            for record in records(data, {"task": path.stem.replace("_", ".")}):
+            for record in records(data, {"task": ".".join(re.findall(r"\d+", path.stem)[:2])}):
                 if "code" in record:
                     yield str(record["task"]), record["code"]
                 elif "file" in record:
@@ -93,7 +91,7 @@ def answers(side: Side) -> Texts:
             file.parent.mkdir()
             file.write_text(code, encoding="utf-8")
             jobs[key] = job(find(task), file, 7)
-    for key, verdict in zip(jobs, check(list(jobs.values())), strict=True):
+    for key, verdict in zip(jobs, check(list(jobs.values()), seconds=LIMIT), strict=True):
         verdict = dataclasses.replace(verdict, printed="")  # it is what all answers in a process have printed
         yield "answers", [f"--- {key}", f"right {verdict.right} of {verdict.total}"]
         for said in (lambda v: f"name {name_of(v).name}", lambda v: report(v, "en"), lambda v: report(v, "ja")):

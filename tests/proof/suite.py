@@ -14,61 +14,88 @@ from tests.proof.interface import Texts
 from tests.proof.side import Side
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Place = tuple[Path, Function]
 MARKS = ("skip", "skipif", "xfail")
 
 
-def name_called(node: ast.AST) -> str:
-    """Return the last name of what is called, "" if it has none or if this is no call."""
-    called = node.func if isinstance(node, ast.Call) else None
-    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-
-
 class Source:
-    """The functions of the files below tests/, and how many assertions and provoked errors each has, helpers included."""
+    """The functions of the files below tests/, and how much each asserts."""
 
     def __init__(self, files: list[Path]) -> None:
-        self.of_file: dict[Path, dict[str, list[Function]]] = {}
-        self.of_name = defaultdict[str, list[tuple[Path, Function]]](list)
-        self._counts: dict[Function, tuple[int, int]] = {}
+        self.functions: dict[Path, dict[str, list[Function]]] = {}
+        self.imports: dict[
+            Path, dict[str, tuple[str, str]]
+        ] = {}  # name in the file: last name of the module, name there
+        self.of_stem = defaultdict[str, list[Path]](list)
+        self._own: dict[Function, tuple[int, int, list[Place]]] = {}
         for path in files:
-            own = self.of_file[path] = defaultdict[str, list[Function]](list)
+            self.functions[path], self.imports[path] = defaultdict(list), {}
+            self.of_stem[path.stem].append(path)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, Function):
-                    own[node.name].append(node)
-                    self.of_name[node.name].append((path, node))
+                    self.functions[path][node.name].append(node)
+                elif isinstance(node, ast.ImportFrom):
+                    stem = (node.module or "").rpartition(".")[2]
+                    self.imports[path] |= {alias.asname or alias.name: (stem, alias.name) for alias in node.names}
 
-    def count(self, path: Path, function: Function) -> tuple[int, int]:
-        """Return the numbers of assertions and of provoked errors. A helper counts where it is called."""
-        if function in self._counts:
-            return self._counts[function]
-        self._counts[function] = 0, 0  # in a circle of helpers, each counts once
-        nodes = list(ast.walk(function))
-        asserted = raised = 0
-        for node in nodes:
-            name = name_called(node)
-            raised += name == "raises"
-            asserted += isinstance(node, ast.Assert) or name in ("raises", "warns", "fail")
-            helper = self.helper(path, name)
-            if helper is None:
-                asserted += name.startswith(("assert_", "check_"))
-            elif helper[1] not in nodes:  # an inner function is counted already
-                more = self.count(*helper)
-                asserted, raised = asserted + more[0], raised + more[1]
-        self._counts[function] = asserted, raised
-        return asserted, raised
+    def counts(self, path: Path, function: Function) -> tuple[int, int]:
+        """Return how many assertions a function has, and how many errors it expects.
 
-    def helper(self, path: Path, name: str) -> tuple[Path, Function] | None:
-        """Return the function of this name in the same file, else in any file, if there is just one."""
-        here, anywhere = self.of_file[path].get(name, []), self.of_name.get(name, [])
-        return (path, here[0]) if here else anywhere[0] if len(anywhere) == 1 else None
+        Those of its helpers count once, however often it calls them. Each call of a helper that asserts something counts too.
+        """
+        reached = self.reached((path, function))
+        calls = sum(
+            any(self.own(inner)[0] for inner in self.reached(helper))
+            for each in reached
+            for helper in self.own(each)[2]
+        )
+        return sum(self.own(each)[0] for each in reached) + calls, sum(self.own(each)[1] for each in reached)
+
+    def reached(self, place: Place) -> list[Place]:
+        """Return a function and the helpers that it calls, and those that they call."""
+        found = [place]
+        for each in found:  # which grows meanwhile
+            found += dict.fromkeys(helper for helper in self.own(each)[2] if helper not in found)
+        return found
+
+    def own(self, place: Place) -> tuple[int, int, list[Place]]:
+        """Return the assertions and the expected errors in the text of a function, and its calls of helpers."""
+        path, function = place
+        if function not in self._own:
+            nodes = list(ast.walk(function))
+            called = [(name_called(node), self.helper(path, node)) for node in nodes if isinstance(node, ast.Call)]
+            helpers = [helper for _, helper in called if helper and helper[1] not in nodes]
+            raises = sum(name == "raises" for name, _ in called)
+            others = sum(name in ("warns", "fail") for name, _ in called)
+            others += sum(helper is None and name.startswith(("assert_", "check_")) for name, helper in called)
+            self._own[function] = sum(isinstance(node, ast.Assert) for node in nodes) + raises + others, raises, helpers
+        return self._own[function]
+
+    def helper(self, path: Path, call: ast.Call) -> Place | None:
+        """Return the function that is called, if it is one of the same file, or of a file below tests/ that is imported."""
+        if isinstance(call.func, ast.Name):
+            if here := self.functions[path].get(call.func.id):
+                return path, here[0]
+            stem, name = self.imports[path].get(call.func.id, ("", ""))
+        elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            stem, name = self.imports[path].get(call.func.value.id, ("", ""))[1], call.func.attr
+        else:
+            return None
+        found = [(file, self.functions[file][name][0]) for file in self.of_stem[stem] if name in self.functions[file]]
+        return found[0] if found else None
 
     def of_item(self, item: Any) -> tuple[int, int]:
         """Return the counts of a collected test."""
         line = item.function.__code__.co_firstlineno
-        same = self.of_file.get(Path(item.path), {}).get(item.function.__name__, [])
+        same = self.functions.get(Path(item.path), {}).get(item.function.__name__, [])
         starts = [min([f.lineno, *(d.lineno for d in f.decorator_list)]) for f in same]
         function = next((f for f, start in zip(same, starts) if start == line), same[0] if same else None)
-        return self.count(Path(item.path), function) if function else (0, 0)
+        return self.counts(Path(item.path), function) if function else (0, 0)
+
+
+def name_called(call: ast.Call) -> str:
+    """Return the last name of what is called, "" if it has none."""
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def key_of(item: Any) -> str:
@@ -133,12 +160,13 @@ def tests(side: Side) -> Texts:
     """Each test by name and parameters, and how many assertions its function has, without the file."""
     source, plugin = Source(side.test_files()), Collected()
     run_pytest(side, plugin, "--collect-only")
-    counts = set[str]()
+    counts = dict[tuple[Path, str], str]()
     for item in plugin.items:
         marks = [mark for mark in MARKS if item.get_closest_marker(mark)]
-        where = "::".join(key_of(item).partition("[")[0].split("::"))
-        counts.add(f"{where}: {source.of_item(item)[0]} assertions{''.join(f', {mark}' for mark in marks)}")
-    yield "assertions", sorted(counts)
+        name = key_of(item).partition("[")[0]
+        said = f"{name}: {source.of_item(item)[0]} assertions{''.join(f', {mark}' for mark in marks)}"
+        counts[Path(item.path), name] = said
+    yield "assertions", sorted(counts.values())
     yield "parameters", sorted(key_of(item) for item in plugin.items)
 
 
