@@ -95,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         other = stack.enter_context(worktree(options.revision)) if options.revision else None
         sides = {"before": other, "after": ROOT} if options.action == "compare" else {"after": other or ROOT}
-        pool = stack.enter_context(ThreadPoolExecutor(options.jobs))
+        pool = ThreadPoolExecutor(options.jobs)
+        stack.callback(pool.shutdown, cancel_futures=True)  # after Ctrl-C, no further section begins
         running = {
             section: [
                 pool.submit(write, root, section, OUT / label / section, share) for label, root in sides.items() if root

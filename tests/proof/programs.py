@@ -93,8 +93,7 @@ def classifier() -> Named:
     rng = np.random.default_rng(2)
     table, cell = nn.Embedding(7, 4, rng=rng), nn.GRU(4, 5, rng=rng)
     out = nn.Affine(5, 3, rng=rng)
-    hidden = cell(table(np.array([[1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1]])))
-    hidden = hidden[0] if isinstance(hidden, tuple) else hidden
+    hidden, _ = cell(table(np.array([[1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1]])))
     names = {"table": table.weight, "out": out.weight}
     return nn.cross_entropy(out(hidden[:, -1]), np.array([0, 2])), names
 

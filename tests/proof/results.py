@@ -118,9 +118,9 @@ def pages(side: Side) -> Texts:
 
 def written(side: Side) -> Texts:
     """The text of each written program, and what it computes on two sets of data."""
-    for name, function, sets, sizes in sorted(to_write(side), key=lambda each: each[0]):
+    for name, item in sorted(to_write(side), key=lambda pair: pair[0]):
         if side.takes(name):
-            yield "programs", [f"--- {name}", *written_and_run(function, sets, sizes)]
+            yield "programs", [f"--- {name}", *of_item(item)]
     for case in cases(side):
         arrays = case.arrays(np.float64)
         smaller = [array * array.dtype.type(0.9) if array.dtype.kind in "fc" else array for array in arrays]
@@ -130,8 +130,8 @@ def written(side: Side) -> Texts:
             yield "pages", [f"--- {page.name}", *of_page(side, page)]
 
 
-def to_write(side: Side) -> Iterator[tuple[str, Any, list[Any], list[Any]]]:
-    """Yield the tables' programs: name, function, two sets of data, and examples in other sizes.
+def to_write(side: Side) -> Iterator[tuple[str, Any]]:
+    """Yield the items of the tables of programs, by name.
 
     A table is a dict or list in a file of a folder ``codegen`` below tests/, whose items have a function and its examples.
     """
@@ -140,20 +140,21 @@ def to_write(side: Side) -> Iterator[tuple[str, Any, list[Any], list[Any]]]:
         if path.parent.name != "codegen" or path.name.startswith(("test_", "__")):
             continue
         for table in list(vars(side.load(path)).values()):
-            for key, item in (
-                table.items() if isinstance(table, dict) else enumerate(table if type(table) is list else ())
-            ):
-                function = getattr(item, "function", None) or getattr(item, "forward", None)
-                if function is None or id(item) in seen:
-                    continue
-                seen.add(id(item))
-                name = key if isinstance(key, str) else function.__name__
-                if hasattr(item, "examples"):
-                    getattr(item, "fresh", lambda: None)()
-                    yield name, function, [item.examples(0), item.examples(1)], []
-                elif hasattr(item, "arrays") and hasattr(item, "second"):
-                    other = item.arrays(*item.second)
-                    yield f"loop {name}", function, [item.arrays(10, 3), other], [other]
+            listed = enumerate(table) if type(table) is list else ()
+            for key, item in table.items() if isinstance(table, dict) else listed:
+                if id(item) not in seen and (hasattr(item, "examples") or hasattr(item, "second")):
+                    seen.add(id(item))
+                    yield key if isinstance(key, str) else f"loop {item.function.__name__}", item
+
+
+def of_item(item: Any) -> Iterator[str]:
+    """Yield the program of an item, and its results on two sets of data; those of a loop have other sizes."""
+    if hasattr(item, "second"):
+        first, second = item.arrays(10, 3), item.arrays(*item.second)
+        return written_and_run(item.function, [first, second], [second])
+    getattr(item, "fresh", lambda: None)()  # put back what other programs have left
+    function = item.function if hasattr(item, "function") else item.forward
+    return written_and_run(function, [item.examples(0), item.examples(1)], [])
 
 
 def loss_of(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,7 +168,7 @@ def loss_of(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def written_and_run(function: Callable[..., Any], sets: list[Any], sizes: list[Any]) -> Iterator[str]:
     try:
-        program = mg.write_numpy(function, *sets[0], **({"sizes": sizes} if sizes else {}))
+        program = mg.write_numpy(function, *sets[0], sizes=sizes)
     except Exception as error:
         yield failed(error)
         return
