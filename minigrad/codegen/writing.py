@@ -43,7 +43,7 @@ def write_numpy(
 
     Args:
         f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
-        examples: the arguments of one call.
+        examples: the arguments of one call. The program takes what they are: arrays, Python numbers, Tensors ...
         argnum: the arguments to differentiate, by default all that have floating numbers.
         kernels: call minigrad's fast kernels as functions. The program then computes the same bits as the tape, and imports
             minigrad.

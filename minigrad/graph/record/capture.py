@@ -260,10 +260,9 @@ class Capture:
 
 
 def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether numbers differ by no more than rounding: a sum in another order, or in another dtype."""
-    return np.allclose(
-        *[np.array([x for x in each if x is not None]) for each in (one, other)], 1e-3, 0.0, equal_nan=True
-    )
+    """Return whether numbers differ by no more than rounding: a sum in another order, or in another dtype."""
+    found, known = (np.array([x for x in each if x is not None]) for each in (one, other))
+    return np.allclose(found, known, rtol=1e-3, atol=0.0, equal_nan=True)
 
 
 def _place(value: Any) -> Any:

@@ -216,7 +216,8 @@ def test_a_step_of_a_loop_is_a_round_of_the_program(first: bool) -> None:
 
 def test_a_step_of_two_rounds_has_the_name_of_neither() -> None:
     """Every second round is like the one two before, so that a step has two rounds."""
-    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+    w = leaf(0.9, "w")
+    h: Any = mg.Tensor(1.0)
     with mg.trace():
         for t in range(40):
             h = np.tanh(w * h) if t % 2 else np.sin(w * h)
