@@ -1,6 +1,7 @@
 """Mistakes: each is one clear error that names what it got and the way out, and leaves everything as it was."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ A = np.arange(12.0).reshape(3, 4)
 
 def tracked(*shape: int) -> Any:
     return Tensor(np.ones(shape), requires_grad=True)
+
+
+def _of_complex(name: str, x: Any) -> Any:
+    return getattr(mg, name)(x * 1j, *[np.ones(4)] * 2 * (name == "layer_norm"))
 
 
 LABELS = np.array([0, 1, 2])
@@ -49,7 +54,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type[MinigradError], str]] = {
     "layer_norm": (lambda x: mg.layer_norm(x, np.ones(3), np.ones(4)), ShapeError, r"layer_norm.*gamma: shape \(3,\)"),
     **{
         f"{name} of complex numbers": (
-            lambda x, name=name: getattr(mg, name)(x * 1j, *[np.ones(4)] * 2 * (name == "layer_norm")),
+            partial(_of_complex, name),
             DTypeError, f"{name} takes real numbers, got complex128",
         )
         for name in ("layer_norm", "relu", "sigmoid", "silu", "softmax", "log_softmax")

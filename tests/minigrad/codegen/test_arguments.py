@@ -128,7 +128,7 @@ EXAMPLES: dict[str, Any] = {
     "tensor": mg.Tensor([0.5, 2.0]),
     "tracked": mg.Tensor([0.5, 2.0], requires_grad=True),
     "subclass": np.array([0.5, 2.0]).view(Subclass),
-    "memory": memoryview(np.ones(2)),
+    "memory": memoryview(np.ones(2).data),
     "another library": Converted(),
     "list": [1.0, 2.0],
     "tuple": (1.0, np.ones(2), mg.Tensor(3.0)),
