@@ -1,7 +1,6 @@
 """The page that `minigrad learn check` writes of a wrong answer, in a real browser: it opens where the answer went wrong."""
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,15 @@ from typing import Any
 from minigrad.learn.checker import Job, check
 from minigrad.learn.page import write_page
 from minigrad.learn.tasks import find
+from tests.minigrad.learn.measure_diagnosis import answers, written
 
-WRONG = Path(__file__).parents[1] / "minigrad" / "learn" / "wrong_answers" / "6.4" / "03_constant_variance.py"
+WRONG = next(one for one in answers() if one.name == "6.4/03_constant_variance.py")
 
 
 def test_it_opens_at_the_step_whose_gradient_is_wrong(
     tmp_path: Path, show: Callable[..., Any], screenshot: Callable[..., None]
 ) -> None:
-    (verdict,) = check([Job(find("6.4"), Path(shutil.copy(WRONG, tmp_path)), 7)])
+    (verdict,) = check([Job(find("6.4"), written(WRONG, tmp_path), 7)])
     found = re.search(r"file://(\S+)#step=(\d+)$", write_page(verdict, "en") or "")
     assert found is not None
     page = show(found[1], 1280, 800)

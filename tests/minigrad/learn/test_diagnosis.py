@@ -1,7 +1,6 @@
 """The diagnosis: each planted mistake is noticed and named, none is invented, and how often it is right is measured."""
 
 import tomllib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -178,13 +177,9 @@ def test_patterns_have_words_in_both_languages() -> None:
 @pytest.mark.parametrize("which", ["fresh", pytest.param("wrong", marks=pytest.mark.thorough)])
 def test_how_often_it_is_right(which: str) -> None:
     """On answers that were written without a look at the bank: four of five named right, one of a hundred named wrong."""
-    names = measure_diagnosis.named(which)
-    count = Counter(measure_diagnosis.judged(file, name) for file, name in names.items())
-    assert count["right"] >= 0.8 * len(names) and count["WRONG"] <= 0.01 * len(names), count
-    assert set(measure_diagnosis.NAMES) >= set(names)
-    assert {name for one in measure_diagnosis.NAMES.values() for names in one.values() for name in names} <= set(
-        MISTAKES
-    )
+    count, found = measure_diagnosis.main(which), measure_diagnosis.answers(which)
+    assert count["right"] >= 0.8 * len(found) and count["WRONG"] <= 0.01 * len(found), count
+    assert {name for one in found for name in (*one.right, *one.unclear)} <= set(MISTAKES)
 
 
 def test_a_value_that_an_earlier_call_left_is_told(tmp_path: Path) -> None:

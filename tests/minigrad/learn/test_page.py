@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,7 @@ from minigrad.learn.data import decode
 from minigrad.learn.page import write_page
 from minigrad.learn.tasks import find, tasks
 from tests.minigrad.graph.pages.test_explain import unpacked
-
-WRONG = Path(__file__).parent / "wrong_answers"
-
+from tests.minigrad.learn import measure_diagnosis
 
 BACKWARD = {"1.2", "1.3", "3.1", "3.2", "3.3", "3.4", "4.2", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4", "7.1", "7.2"}
 BACKWARD |= {"8.2", "10.2", "11.1", "13.1"}
@@ -228,7 +225,8 @@ def test_check_names_the_page_and_no_page_leaves_it_out(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     main(["learn", "init", ".", "--language", "ja"])
-    shutil.copy(WRONG / "6.1" / min(os.listdir(WRONG / "6.1")), "6_1_matmul.py")
+    wrong = next(one for one in measure_diagnosis.answers() if one.task == "6.1")
+    Path("6_1_matmul.py").write_text(wrong.code, encoding="utf-8")
     capsys.readouterr()
     assert main(["learn", "check", "6.1", "--no-page"]) == 1
     assert "file:" not in capsys.readouterr().out and not Path("pages").exists()

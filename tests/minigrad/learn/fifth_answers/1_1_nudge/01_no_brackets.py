@@ -1,8 +1,0 @@
-"""Task 1.1: nudge a number."""
-
-from collections.abc import Callable
-
-
-def slope(f: Callable[[float], float], x: float, h: float = 1e-5) -> float:
-    """The derivative of f at x, by nudging x to both sides by h."""
-    return (f(x + h) - f(x - h)) / 2 * h

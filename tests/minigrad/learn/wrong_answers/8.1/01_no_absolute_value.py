@@ -1,9 +1,0 @@
-from collections.abc import Callable
-
-
-def newton(slope: Callable[[float], float], bend: Callable[[float], float], x: float, steps: int) -> list[float]:
-    path = [x]
-    for _ in range(steps):
-        x = x - slope(x) / bend(x)
-        path.append(x)
-    return path
