@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "debug_programs"
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth")  # in the order in which they were written and measured
 LIMIT = 120  # seconds for one program
 # Programs whose time is measured, made long: what is replaced, and by what.
 LONG = {
@@ -69,42 +70,41 @@ KINDS = {
 }
 
 
+def programs() -> list[tuple[Path, dict[str, Any]]]:
+    """Return every program with its answer, which has only a set if the program is healthy."""
+    found = []
+    for path in sorted(FOLDER.glob("*/answers.json")):
+        answers: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found += [(path.with_name(f"{name}.py"), answer) for name, answer in sorted(answers.items())]
+    return found
+
+
 def main(arguments: Sequence[str] = ()) -> int:
-    """Run every program of a folder (the first set if none is given), or those whose names are given, and print the table."""
-    folder = Path(next((a for a in arguments if Path(a).is_dir()), FOLDER))
-    names = [a for a in arguments if not Path(a).is_dir()]
-    answers = json.loads((folder / "answers.json").read_text())
+    """Run every program of a set (the first if none is named), or those whose names are given, and print the table."""
+    of_set = next((a for a in arguments if a in SETS), SETS[0])
+    names = [a for a in arguments if a not in SETS]
+    chosen = [(file, answer) for file, answer in programs() if answer["set"] == of_set]
+    if names:
+        chosen = [(file, answer) for file, answer in programs() if file.stem in names]
     named = wrong = total = quiet = most = healthy = 0
     print("| program | kind | named | first findings |\n|---|---|---|---|")
-    for name, answer in answers["broken"].items():
-        if names and name not in names:
-            continue
-        file = file_of(folder, "broken", name)
+    for file, answer in chosen:
         findings = findings_of(file, causal=answer.get("causal", False))
+        shown = ", ".join(f"{f['kind']}{'!' * f['certain']} {f['lines']}" for f in findings[:3])
+        if "kind" not in answer:
+            healthy, quiet, most = healthy + 1, quiet + (not findings), max(most, len(findings))
+            if findings:
+                print(f"| {file.stem} | healthy | | {shown} |", flush=True)
+            continue
         place = rank(findings, answer, file)
         bad = [f for f in findings if f["certain"] and answer["kind"] not in KINDS.get(f["kind"], ())]
         total, named, wrong = total + 1, named + (place in (1, 2)), wrong + len(bad)
-        shown = ", ".join(f"{f['kind']}{'!' * f['certain']} {f['lines']}" for f in findings[:3])
-        print(f"| {name} | {answer['kind']} | {place or '-'} | {shown}{' WRONG' if bad else ''} |", flush=True)
-    for name in answers["healthy"]:
-        if names and name not in names:
-            continue
-        findings = findings_of(file_of(folder, "healthy", name))
-        healthy, quiet, most = healthy + 1, quiet + (not findings), max(most, len(findings))
-        if findings:
-            shown = ", ".join(f"{f['kind']}{'!' * f['certain']} {f['lines']}" for f in findings)
-            print(f"| {name} | healthy | | {shown} |", flush=True)
+        print(f"| {file.stem} | {answer['kind']} | {place or '-'} | {shown}{' WRONG' if bad else ''} |", flush=True)
     print(f"\nbroken: {named} of {total} named first or second; {wrong} certain findings of another kind")
     print(f"healthy: nothing said about {quiet} of {healthy}; at most {most} findings about one")
-    if not names and folder == FOLDER:
-        print_cost(folder)
+    if not names and of_set == SETS[0]:
+        print_cost()
     return 0
-
-
-def file_of(folder: Path, kind: str, name: str) -> Path:
-    """Return the file of a program. The second set has its broken and its healthy programs in one folder."""
-    inner = folder / kind
-    return (inner if inner.is_dir() else folder) / f"{name}.py"
 
 
 def findings_of(file: Path, causal: bool = False) -> list[dict[str, Any]]:
@@ -166,13 +166,13 @@ def cost(file: Path, rounds: int = 9) -> list[tuple[float, float]]:
     return [(min(seconds for seconds, _ in row), min(memory for _, memory in row)) for row in rows]
 
 
-def print_cost(folder: Path) -> None:
+def print_cost() -> None:
     """Print the time and the memory of watching, for programs of several kinds."""
     print("\n| program | seconds | watched | ratio | peak MiB | watched |\n|---|---|---|---|---|---|")
     for name, (short, long) in LONG.items():
         with tempfile.TemporaryDirectory() as temporary:
             file = Path(temporary, f"{name}.py")
-            file.write_text((folder / "healthy" / f"{name}.py").read_text().replace(short, long))
+            file.write_text((FOLDER / "healthy" / f"{name}.py").read_text().replace(short, long))
             (plain, memory), (watching, more) = cost(file)
         print(
             f"| {name} | {plain:.2f} | {watching:.2f} | {watching / plain:.2f} | {memory:.0f} | {more:.0f} |",

@@ -1,55 +1,35 @@
-"""The training programs in benchmarks/debug_programs: each is listed in answers.json, and the answers fit the programs."""
+"""The training programs in benchmarks/debug_programs: each has an answer beside it, and the answers fit the programs."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "debug_programs"
-SECOND = FOLDER / "second"
+from benchmarks.debug import FOLDER, SETS, programs
+
+PROGRAMS = programs()
+BROKEN = [(path, answer) for path, answer in PROGRAMS if path.parent.name != "healthy"]
+KEYS = {"set", "kind", "lines", "symptom_lines", "begins_at_step", "why", "causal", "validation"}
 
 
-def read_answers(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+def test_each_program_has_one_answer_beside_it() -> None:
+    assert sorted(path for path, _ in PROGRAMS) == sorted(FOLDER.glob("*/*.py"))
+    assert all(answer.keys() == {"set"} for path, answer in PROGRAMS if path.parent.name == "healthy")
 
 
-ANSWERS = read_answers(FOLDER)
-BROKEN = sorted((FOLDER / "broken").glob("*.py"))
-HEALTHY = sorted((FOLDER / "healthy").glob("*.py"))
-SECOND_ANSWERS = read_answers(SECOND)
-SECOND_PROGRAMS = sorted(SECOND.glob("*.py"))
-CASES = [(path, ANSWERS) for path in BROKEN]
-CASES += [(path, SECOND_ANSWERS) for path in SECOND_PROGRAMS if path.stem in SECOND_ANSWERS["broken"]]
-KEYS = {"kind", "lines", "symptom_lines", "begins_at_step", "why", "causal", "validation"}
+def test_a_folder_holds_the_programs_of_one_kind() -> None:
+    kinds = {(path.parent.name, answer["kind"]) for path, answer in BROKEN}
+    assert len(kinds) == len({folder for folder, _ in kinds}) == len({kind for _, kind in kinds}) == 39
 
 
-def test_the_answers_list_each_program_once() -> None:
-    assert sorted(ANSWERS) == ["broken", "healthy"]
-    assert [path.stem for path in BROKEN] == sorted(ANSWERS["broken"])
-    assert [path.stem for path in HEALTHY] == sorted(ANSWERS["healthy"])
-    assert len(BROKEN) >= 60 and len(HEALTHY) >= 30
-
-
-def test_the_answers_of_the_second_set_list_each_program_once() -> None:
-    assert sorted(SECOND_ANSWERS) == ["broken", "healthy"]
-    assert [path.stem for path in SECOND_PROGRAMS] == sorted([*SECOND_ANSWERS["broken"], *SECOND_ANSWERS["healthy"]])
-    assert len(SECOND_ANSWERS["broken"]) == 30 and len(SECOND_ANSWERS["healthy"]) == 8
-
-
-def test_the_second_set_repeats_no_program() -> None:
-    assert not {path.stem for path in SECOND_PROGRAMS} & {path.stem for path in BROKEN + HEALTHY}
-
-
-@pytest.mark.parametrize("path", BROKEN + HEALTHY + SECOND_PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path, _ in PROGRAMS], ids=lambda path: path.stem)
 def test_a_program_compiles(path: Path) -> None:
     compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
 
-@pytest.mark.parametrize(("path", "answers"), CASES, ids=[path.stem for path, _ in CASES])
-def test_the_lines_of_an_answer_are_lines_of_code(path: Path, answers: dict[str, Any]) -> None:
-    answer = answers["broken"][path.stem]
+@pytest.mark.parametrize(("path", "answer"), BROKEN, ids=[path.stem for path, _ in BROKEN])
+def test_the_lines_of_an_answer_are_lines_of_code(path: Path, answer: dict[str, Any]) -> None:
     assert answer.keys() == KEYS
     text = path.read_text(encoding="utf-8").splitlines()
     assert answer["lines"], "an answer names at least one line"
@@ -60,11 +40,19 @@ def test_the_lines_of_an_answer_are_lines_of_code(path: Path, answers: dict[str,
     assert answer["begins_at_step"] is None or answer["begins_at_step"] >= 0
 
 
-def test_each_kind_has_two_programs_or_more() -> None:
-    kinds = [answer["kind"] for answer in ANSWERS["broken"].values()]
-    assert [kind for kind in set(kinds) if kinds.count(kind) < 2] == []
+def test_each_set_has_its_programs() -> None:
+    broken = Counter(answer["set"] for _, answer in BROKEN)
+    whole = Counter(answer["set"] for _, answer in PROGRAMS)
+    assert [(broken[name], whole[name] - broken[name]) for name in SETS] == [
+        (78, 32),
+        (30, 8),
+        (30, 8),
+        *[(30, 10)] * 3,
+    ]
 
 
-def test_no_kind_has_two_programs_in_the_second_set() -> None:
-    kinds = Counter(answer["kind"] for answer in SECOND_ANSWERS["broken"].values())
-    assert [kind for kind, count in kinds.items() if count > 1] == []
+@pytest.mark.parametrize("name", SETS)
+def test_how_often_a_set_has_each_kind(name: str) -> None:
+    """The first set has two programs or more of each kind, the later ones one at most."""
+    kinds = Counter(answer["kind"] for _, answer in BROKEN if answer["set"] == name)
+    assert min(kinds.values()) >= 2 if name == "first" else set(kinds.values()) == {1}
