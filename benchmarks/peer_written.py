@@ -35,9 +35,7 @@ def gradient_step(loss: Callable[..., Any], parameters: Any, named: Callable[[An
     return Step(run, lambda: named(last["gradients"]))
 
 
-def training(
-    model: nn.Module, loss: Callable[..., Any], batches: Sequence[Sequence[Any]], kernels: bool = False
-) -> Step:
+def training(model: nn.Module, loss: Callable[..., Any], batches: Sequence[Sequence[Any]]) -> Step:
     """Forward and backward of ``loss(model, *batch)`` by a program, and minigrad's Adam."""
 
     def loss_of(parameters: Any, *batch: Any) -> Any:
@@ -45,7 +43,7 @@ def training(
 
     named, optimizer = dict(model.named_parameters()), nn.Adam(model.parameters(), lr=1e-3)
     arrays = {name: p.data for name, p in named.items()}  # which Adam changes in place
-    program = minigrad.write_numpy(loss_of, arrays, *batches[0], argnum=0, kernels=kernels)
+    program = minigrad.write_numpy(loss_of, arrays, *batches[0], argnum=0)
 
     def run(i: int) -> Any:
         found, gradients = program(arrays, *batches[i % len(batches)])
@@ -70,10 +68,10 @@ def scalars() -> Step:
 
 
 def classifier() -> Step:
-    """nn's Transformer, with kernels."""
+    """nn's Transformer."""
     _, drawn = weights_and_batches("tiny")
     batches = list(zip(drawn["tok"], drawn["mask"], drawn["y"]))
     model = peer_minigrad.model_of("tiny")
-    built = training(model, lambda model, tok, mask, y: nn.cross_entropy(model(tok, mask), y), batches, kernels=True)
+    built = training(model, lambda model, tok, mask, y: nn.cross_entropy(model(tok, mask), y), batches)
     called = peer_minigrad.names(sizes("tiny"))
     return Step(built.run, lambda: {called[path]: g for path, g in built.gradients().items()})

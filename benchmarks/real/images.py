@@ -64,11 +64,9 @@ def lenet_minigrad(s: Sizes) -> Step:
 
 
 def lenet_written(s: Sizes) -> Step:
-    """The floor: the kernels alone, without a tape."""
+    """The plain rules, without a tape and without kernels."""
     batches = list(zip(*data(s)))
-    return peer_written.training(
-        lenet_network(s), lambda model, x, labels: nn.cross_entropy(model(x), labels), batches, kernels=True
-    )
+    return peer_written.training(lenet_network(s), lambda model, x, labels: nn.cross_entropy(model(x), labels), batches)
 
 
 def turned(name: str, array: Any) -> Any:

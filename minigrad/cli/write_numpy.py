@@ -23,8 +23,6 @@ def add_to(commands: Any) -> None:
     added.add_argument("--examples", metavar="FILE.py:arrays", required=True, action="append", help=examples)
     out = "a file with the function step(), which needs NumPy only; by default the program is printed"
     added.add_argument("--out", type=file_to_write(".py"), metavar="STEP.py", help=out)
-    kernels = "call minigrad's kernels as functions, so that the file needs minigrad"
-    added.add_argument("--kernels", action="store_true", help=kernels)
     added.set_defaults(write_numpy=True)
 
 
@@ -36,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if not callable(function):
         raise ArgumentError(f"'{options.target}' is no function but a {type(function).__name__}")
     examples, *sizes = [_arguments(text) for text in options.examples]
-    program = write_numpy(function, *examples, kernels=options.kernels, sizes=sizes)
+    program = write_numpy(function, *examples, sizes=sizes)
     if options.out is None:
         print(program.source, end="")
     else:

@@ -4,8 +4,7 @@ The modules, in the order in which a program passes through them:
 
 1. A function runs on paper. :mod:`.paper` is the array that computes and writes down, :mod:`.recording` keeps what was written
    or refuses it, :mod:`.statements` says what a statement is, :mod:`.arguments` takes the examples apart, :mod:`.names` finds
-   the names in the user's program, :mod:`.kernels` calls the kernels of ``nn`` as functions, and :mod:`.running` runs forward
-   and backward.
+   the names in the user's program, and :mod:`.running` runs forward and backward.
 2. The statements become those that a person would write. :mod:`.tidy` removes what changes nothing, and :mod:`.additions`
    writes sums without needless signs and in place.
 3. What repeats is folded. :mod:`.turns` finds the turns of a loop and :mod:`.folds` makes it a :mod:`loop <.loops>`;

@@ -25,8 +25,8 @@ _WORDS = {
 }  # fmt: skip
 # Names that the text of a program may use for something else.
 RESERVED = {
-    "np", "special", "base64", "kernels", "check_arguments", "as_array", "step", "ARGUMENTS", "range", "reversed", "len", "map",
-    "dict", "repr", "slice", "bool", "int", "float", "complex", "ValueError",
+    "np", "special", "base64", "check_arguments", "as_array", "step", "ARGUMENTS", "range", "reversed", "len", "map", "dict",
+    "repr", "slice", "bool", "int", "float", "complex", "ValueError",
 }  # fmt: skip
 _RETURNED = object()
 _seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDictionary()

@@ -20,7 +20,7 @@ from ..engine.tensor import Tensor
 from ..engine.types import Node
 from ..errors import UnsupportedError
 from .names import assigned_name, variable_of
-from .statements import Check, Memory, Method, Statement, Unopened, Value, leaves_of, replaced, ufunc_of, values_in
+from .statements import Check, Memory, Method, Statement, Value, leaves_of, replaced, ufunc_of, values_in
 
 # Functions whose result has a shape that depends on the values of the first argument, and of any argument but the first.
 _OF_VALUES = {
@@ -246,7 +246,7 @@ class Recording:
         return self._paper(statement, result, depends)
 
     def _paper(self, statement: Statement, item: Any, depends: bool) -> Any:
-        if isinstance(item, (np.ndarray, np.generic, float, complex, int, Unopened)):
+        if isinstance(item, (np.ndarray, np.generic, float, complex, int)):
             return self._wrap(self._value(statement, item, depends), self)
         if depends and item is not None:
             self.refuse(f"a result of type {type(item).__name__}", "use functions that return arrays")

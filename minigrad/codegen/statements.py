@@ -179,15 +179,6 @@ class InPlace:
             self.ufunc(array, *args, out=array)
 
 
-class Unopened:
-    """What a kernel keeps for its backward, if that is a tuple. A program hands it on unopened."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, data: tuple[Any, ...]) -> None:
-        self.data = data
-
-
 method = functools.lru_cache(maxsize=None)(Method)
 in_place = functools.lru_cache(maxsize=None)(InPlace)
 

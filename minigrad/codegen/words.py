@@ -11,7 +11,6 @@ import numpy as np
 
 from .functions import FunctionCall, Key, call_line, key_line
 from .joining import ADDING, ATOM, Joining
-from .kernels import is_kernel
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import Constants, GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
@@ -267,8 +266,6 @@ class Text(Joining):
         ufunc, name = ufunc_of(function), function.__name__
         if ufunc not in (None, function):
             return f"{self._function(ufunc)}.{name}"
-        if is_kernel(function):
-            return f"kernels.{name}"
         for holder, module in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
             if getattr(holder, name, None) is function:
                 return f"{module}.{'abs' if function is np.absolute else name}"
@@ -286,7 +283,7 @@ class Text(Joining):
             if type(value) is not Value:
                 return "None" if value is None else self.of(value)
             given.append(value.memory)
-            shared = value.memory.caller or given.count(value.memory) > 1 or not (owns(value) or _of_kernel(value))
+            shared = value.memory.caller or given.count(value.memory) > 1 or not owns(value)
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
             name = self.of(value, ATOM) if number is None else self.of(number)
             return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
@@ -302,11 +299,6 @@ class _Raw:
 
     def __repr__(self) -> str:
         return self.text
-
-
-def _of_kernel(value: Value) -> bool:
-    """Whether a kernel made a value: its gradients are new arrays, even if they are reshaped."""
-    return value.statement is not None and is_kernel(value.statement.call)
 
 
 def _line_of(statement: Statement) -> str:

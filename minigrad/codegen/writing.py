@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.kernels import reference_mode
-from ..errors import ArgumentError, UnsupportedError
+from ..errors import UnsupportedError
 from .arguments import Arguments
 from .folds import folded
 from .functions import Dicts, WrittenFunction, function_lines
-from .kernels import called, imports as imports_of_kernels
 from .loops import Loop, TextLine
 from .modules import Modules
 from .names import RESERVED, Constants, GivenNames
@@ -32,7 +31,6 @@ def write_numpy(
     f: Callable[..., Any],
     *examples: Any,
     argnum: int | Sequence[int] | None = None,
-    kernels: bool = False,
     sizes: Sequence[Sequence[Any]] = (),
 ) -> WrittenProgram:
     """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
@@ -62,11 +60,9 @@ def write_numpy(
         >>> "dx = np.cos(x)" in program.source  # print(program) shows the function
         True
     """
-    if type(kernels) is not bool:
-        raise ArgumentError(f"kernels={kernels!r} must be True or False")
     versions = [Arguments(f, example, whole_dicts=not sizes) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
-    with called() if kernels else reference_mode():
+    with reference_mode():
         return _compared(f, versions, versions[0].chosen(argnum), free)
 
 
@@ -139,22 +135,18 @@ def written_lines(
     written.append([first, *opening, *step.lines(), TextLine(f"return {step.result(draft.results)}")])
     lines = _wrapped(written)
     scipy = any(text.scipy for text in (step, *inner))
-    kernels = imports_of_kernels(draft.flat)
-    head = _head(f, arguments, arguments.check(free is not None), constants.arrays, scipy, kernels)
+    head = _head(f, arguments, arguments.check(free is not None), constants.arrays, scipy)
     checks = [statement.sentence for statement in draft.flat if isinstance(statement, Check)]
     source = "".join(f"{line.text}\n" for line in lines)
     return WrittenProgram(source, head, checks, constants.arrays, arguments), lines
 
 
-def _head(
-    f: Any, arguments: Arguments, check: str, constants: dict[str, Any], scipy: bool, kernels: Sequence[str]
-) -> str:
+def _head(f: Any, arguments: Arguments, check: str, constants: dict[str, Any], scipy: bool) -> str:
     """Return the text above the functions: what the program is, imports, constants, and the check of the arguments."""
-    needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(kernels)
     arrays = [f"{name} = {array_text(array)}" for name, array in constants.items()]
     imports = ["import base64", ""] * any("base64." in line for line in arrays)
-    imports += ["import numpy as np", *["from scipy import special"] * scipy, *kernels]
-    title = f'"""The value and the gradients of {described(f)}.{needs}"""'
+    imports += ["import numpy as np", *["from scipy import special"] * scipy]
+    title = f'"""The value and the gradients of {described(f)}."""'
     return "\n".join([title, "", *imports, "", *arguments.table(), *arrays, "", "", check, "", ""])
 
 

@@ -1,4 +1,4 @@
-"""``minigrad write-numpy``: a file that runs without minigrad, several sizes, kernels, and bad input."""
+"""``minigrad write-numpy``: a file that runs without minigrad, several sizes, and bad input."""
 
 import subprocess
 import sys
@@ -12,15 +12,10 @@ from minigrad.cli.main import main
 
 LESSON = """
 import numpy as np
-import minigrad as mg
 
 
 def loss(x, w):
     return np.sum(np.tanh(x @ w))
-
-
-def normed(x, w):
-    return np.sum(mg.layer_norm(x, w, w) ** 2)
 
 
 arrays = np.ones((4, 3)), np.ones(3)
@@ -58,12 +53,6 @@ def test_several_examples_make_sizes_free(lesson: Path, capsys: pytest.CaptureFi
     examples = ["--examples", f"{lesson}:arrays", "--examples", f"{lesson}:longer"]
     assert main(["write-numpy", f"{lesson}:loss", *examples]) == 0
     assert '"x": (("len(x)", 3), "float64")' in capsys.readouterr().out
-
-
-def test_kernels_are_called_if_they_are_asked_for(lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for more, called in (([], False), (["--kernels"], True)):
-        assert main(["write-numpy", f"{lesson}:normed", "--examples", f"{lesson}:arrays", *more]) == 0
-        assert ("kernels.layer_norm(x, w, w)" in capsys.readouterr().out) == called
 
 
 @pytest.mark.parametrize(
