@@ -3,7 +3,7 @@
     python -m docs.make_stubs
 
 A test holds the files to what this program would write today, so they are never edited by hand, and the results that they
-promise to those of every sample call in tests/minigrad/table.py.
+promise to those of every sample call in tests/minigrad/rules/table.py.
 """
 
 from __future__ import annotations

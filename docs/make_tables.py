@@ -25,7 +25,7 @@ from minigrad import Primitive
 from minigrad.engine.functions import PlainFunction
 from minigrad.engine.plain import InPlaceFunction
 from minigrad.engine.registry import registry
-from tests.minigrad import test_cases, test_numerics
+from tests.minigrad.rules import test_cases, test_numerics
 
 HERE = Path(__file__).parent
 INTRODUCTION = """# The functions that work on Tensors

@@ -29,7 +29,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     lazy.collecting = True
     try:
         if names := session.config.getoption("primitive"):
-            from tests.minigrad import table
+            from tests.minigrad.rules import table
 
             table.choose(names)
             if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if bool(item.get_closest_marker("thorough")) == thorough]
     if config.getoption("primitive"):
-        from tests.minigrad.table import runs_a_case
+        from tests.minigrad.rules.table import runs_a_case
 
         config.hook.pytest_deselected(items=[item for item in items if not runs_a_case(item)])
         items[:] = [item for item in items if runs_a_case(item)]

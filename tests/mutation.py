@@ -19,8 +19,8 @@ import numpy as np
 import minigrad as mg
 from minigrad import Primitive, Tensor
 from minigrad.engine.kernels import Kernel
-from tests.minigrad import test_cases
-from tests.minigrad.cases import Case, cases_of
+from tests.minigrad.rules import test_cases
+from tests.minigrad.rules.cases import Case, cases_of
 
 FACTOR = 1.001
 

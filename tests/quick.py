@@ -20,13 +20,14 @@ from tests.house import ROOT, imported
 SECONDS = 45
 LATE = f"make quick begins no test after {SECONDS} s: from here on they are left to make test"
 CORE = [
-    "tests/minigrad/test_cases.py::test_every_primitive_has_a_case",
-    "tests/minigrad/test_cases.py::test_finite_differences",
-    "tests/minigrad/test_cases.py::test_torch",
-    *[
-        f"tests/minigrad/test_{name}.py"
-        for name in ("tape", "tensor", "primitive", "transforms", "fast_paths", "inplace", "bad_input")
-    ],
+    "tests/minigrad/rules/test_cases.py::test_every_primitive_has_a_case",
+    "tests/minigrad/rules/test_cases.py::test_finite_differences",
+    "tests/minigrad/rules/test_cases.py::test_torch",
+    *[f"tests/minigrad/engine/test_{name}.py" for name in ("tape", "tensor", "primitive")],
+    "tests/minigrad/transforms/test_transforms.py",
+    "tests/minigrad/kernels/test_fast_paths.py",
+    "tests/minigrad/guards/test_inplace.py",
+    "tests/minigrad/test_bad_input.py",
     *[f"tests/minigrad/graph/{name}.py" for name in ("record/test_capture", "draw/test_dot", "pages/test_explain")],
     *[f"tests/nn/test_{name}.py" for name in ("module", "attention", "transformer", "optim", "losses", "train")],
     *[f"tests/models/test_{name}.py" for name in ("gpt", "transformer_classifier")],

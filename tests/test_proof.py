@@ -148,5 +148,5 @@ def test_records_have_the_fields_around_them() -> None:
 
 
 def test_texts_have_no_folder_and_no_address() -> None:
-    text = f"/some/side/a/b.py:3, /some/side, /x/pytest-of-me/pytest-12/y0, <f at 0x7f00aabb>, {digest('a')}"
+    text = f"/some/side/a/b.py:3, /some/side, /x/pytest-of-me/pytest-12/y0, <f at 0X7F00AABB>, {digest('a')}"
     assert Side(Path("/some/side")).clean(text) == f"b.py:3, FOLDER, TMP/y0, <f at 0xADDRESS>, {digest('a')}"

@@ -10,7 +10,7 @@ import pytest
 
 from tests import lazy, quick
 from tests.lowest import lowest
-from tests.minigrad.table import WHOLE
+from tests.minigrad.rules.table import WHOLE
 
 ROOT = Path(__file__).parents[1]
 FEW_NEED = {"torch", "numba", "scipy", "matplotlib", "safetensors", "tqdm", "graphviz", "pygraphviz", "cupy", "babel", "emoji",
@@ -104,9 +104,9 @@ def test_an_unknown_primitive_is_an_error_that_names_near_ones(name: str, hint: 
     ("changes", "first"),
     [
         (["nn/train.py"], ["tests/nn/test_train.py", "tests/nn/test_train_checkpoints.py"]),
-        (["minigrad/_tape.py"], ["tests/minigrad/test_tape.py"]),
+        (["minigrad/engine/tape.py"], ["tests/minigrad/engine/test_tape.py"]),
         (["minigrad/graph/record/_storage.py"], ["tests/minigrad/graph/record/test_storage.py"]),
-        (["minigrad/rules/linalg.py"], ["tests/minigrad/test_linalg.py"]),  # tests/minigrad/rules/ does not exist
+        (["minigrad/rules/linalg.py"], ["tests/minigrad/rules/test_linalg.py"]),
         (["examples/names_gpt.py"], ["tests/examples/test_names_gpt.py"]),
         (["README.md"], ["tests/test_readme.py"]),
         (["tests/nn/test_optim.py", "models/gpt.py"], ["tests/nn/test_optim.py", "tests/models/test_gpt.py"]),
@@ -121,7 +121,7 @@ def test_what_bears_the_name_of_a_changed_file_is_run_first(changes: list[str], 
 def test_what_imports_a_changed_file_is_run() -> None:
     found = list(quick.selected(["tests/nn/layers.py"]))
     assert {"tests/nn/test_affine.py", "tests/models/test_gpt.py"} <= set(found)
-    assert "tests/minigrad/test_tape.py" not in found
+    assert "tests/minigrad/engine/test_tape.py" not in found
 
 
 def test_the_core_set_exists() -> None:
@@ -159,7 +159,7 @@ def test_after_the_time_is_up_no_test_is_begun_and_the_report_says_so() -> None:
     code = (
         "import sys, pytest; from tests import quick; quick.SECONDS = -1; sys.exit(pytest.main(sys.argv[1:], [quick]))"
     )
-    ran = run("-c", code, "tests/minigrad/test_grad_mode.py")
+    ran = run("-c", code, "tests/minigrad/engine/test_grad_mode.py")
     assert ran.returncode == 0 and quick.LATE in ran.stdout
     assert "1 skipped in" in ran.stdout
 

@@ -10,7 +10,7 @@ from benchmarks.functions import WORKS, measure, text
 from benchmarks.functions.inputs import SIZES
 from benchmarks.functions.measure import Call, Figure, difference
 from benchmarks.functions.worker import arrays_of, in_minigrad, prints
-from tests.minigrad.table import CASES
+from tests.minigrad.rules.table import CASES
 
 # The backward of x[i], of sliding_window_view and of pad; rare modes of pad.
 ELSEWHERE = {"scatter_add", "overlapped", "fold", "pad_mode"}

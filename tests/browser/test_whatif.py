@@ -19,9 +19,9 @@ from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.pages.replay import LEAVES, _Trees
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
-from tests.minigrad import oracle
-from tests.minigrad.cases import CASES, Case
-from tests.minigrad.test_cases import all_primitives  # with it the table is full
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import CASES, Case
+from tests.minigrad.rules.test_cases import all_primitives  # with it the table is full
 
 ENGINE = [f"{name}.js" for name in WHAT_IF]
 KNOWN = [

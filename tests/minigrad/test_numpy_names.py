@@ -20,7 +20,7 @@ from minigrad import Primitive, Tensor
 from minigrad.engine.functions import Composite, PlainFunction
 from minigrad.engine.registry import registry
 from minigrad.numpy._names import names
-from tests.minigrad.table import CASES
+from tests.minigrad.rules.table import CASES
 
 ROOT = FOLDER.parents[1]
 ROOMS = {"__init__": mnp, "linalg": mnp.linalg, "fft": mnp.fft}

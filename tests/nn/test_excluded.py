@@ -90,6 +90,10 @@ CASES: dict[str, tuple[Any, Read]] = {
     "causal, too": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, key_mask=MASK, causal=True))),
     "by a mask": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, mask=MASK[:, None, None]))),
     "by a bias": (nn.MultiHeadAttention(4, 2, **OPTIONS), lambda m, x: tokens(m(x, bias=BIAS))),
+    "by a bias of each head": (
+        nn.MultiHeadAttention(4, 2, **OPTIONS),
+        lambda m, x: m(x[:1], bias=np.where(np.arange(5) < 3, 1.0, -np.inf) * np.ones((2, 5, 1)))[:, :3],
+    ),
     "a bias for each head, too": (
         nn.MultiHeadAttention(4, 2, **OPTIONS),
         lambda m, x: tokens(m(x, key_mask=MASK, bias=rng(7).standard_normal((2, 5, 5)))),

@@ -58,7 +58,8 @@ def lines(folder: Path) -> int:
 
 def difference(before: Path, after: Path) -> list[str]:
     """Return a unified diff of two folders."""
-    command = ["git", "diff", "--no-index", "--no-color", "--no-ext-diff", "-U2", str(before), str(after)]
+    folders = [folder.relative_to(OUT).as_posix() for folder in (before, after)]
+    command = ["git", "diff", "--no-index", "--no-color", "--no-ext-diff", "--no-prefix", "-U2", *folders]
     done = subprocess.run(command, cwd=OUT, capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace").splitlines()
 

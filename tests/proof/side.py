@@ -52,7 +52,7 @@ class Side:
         for folder in (self.scratch, self.root, Path(sys.prefix), Path(tempfile.gettempdir())):
             text = re.sub(rf"{re.escape(str(folder))}(/[\w.-]+)*/([\w.-]+\.py)\b", r"\2", text)
             text = text.replace(str(folder), "FOLDER")
-        return re.sub(r"0x[0-9a-f]{6,}", "0xADDRESS", text)
+        return re.sub(r"0[xX][0-9a-fA-F]{6,}", "0xADDRESS", text)
 
     def test_files(self, pattern: str = "*.py") -> list[Path]:
         """Return the files below tests/, without the proof itself."""

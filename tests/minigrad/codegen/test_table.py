@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from tests.minigrad.cases import CASES, Case
 from tests.minigrad.codegen.apart import close, on_the_tape, outcomes_apart, same_bits
-from tests.minigrad.test_cases import all_primitives  # noqa: F401 - with it the table is full
+from tests.minigrad.rules.cases import CASES, Case
+from tests.minigrad.rules.test_cases import all_primitives  # noqa: F401 - with it the table is full
 
 CHUNKS = 8
 SEEDS = 3

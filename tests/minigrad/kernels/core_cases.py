@@ -17,8 +17,15 @@ from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
 from tests import lazy
 
 lazy.collecting = True  # PyTorch's functions in the table are not called here
-from tests.minigrad import cases_elementwise, cases_indexing, cases_linalg, cases_reductions, cases_shaping, oracle  # noqa: E402, F401
-from tests.minigrad.cases import CASES, Case  # noqa: E402
+from tests.minigrad.rules import (  # noqa: E402, F401
+    cases_elementwise,
+    cases_indexing,
+    cases_linalg,
+    cases_reductions,
+    cases_shaping,
+    oracle,
+)
+from tests.minigrad.rules.cases import CASES, Case  # noqa: E402
 
 FUSED = {"affine", "attention", "cross_entropy", "dropout", "gelu", "layer_norm", "log_softmax", "relu", "scatter_add",
          "sigmoid", "silu", "softmax"}  # fmt: skip

@@ -15,8 +15,8 @@ from minigrad import MissingExtraError, OutOfRangeError, Tensor
 from minigrad.engine.registry import primitives
 from minigrad.kernels import switches, threads as _threads
 from models import ClassifierConfig, TransformerClassifier
-from tests.minigrad import test_cases
-from tests.minigrad.cases import Case as Sample, cases_of
+from tests.minigrad.rules import test_cases
+from tests.minigrad.rules.cases import Case as Sample, cases_of
 
 DTYPES = [np.float32, np.float64]
 TOLERANCE = {np.float32: 4e-6, np.float64: 1e-13}

@@ -15,8 +15,8 @@ from minigrad.engine.observers import attach
 from minigrad.engine.tape import sweep
 from minigrad.kernels import stretches, threads
 from minigrad.rules.elementwise import tanh
-from tests.minigrad import cases_elementwise, cases_reductions, cases_special, oracle  # noqa: F401 - their cases
-from tests.minigrad.cases import CASES, Case
+from tests.minigrad.rules import cases_elementwise, cases_reductions, cases_special, oracle  # noqa: F401 - their cases
+from tests.minigrad.rules.cases import CASES, Case
 
 ROWS, COLUMNS = 13, 6
 MASK = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS) % 3 > 0

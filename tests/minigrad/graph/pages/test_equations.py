@@ -16,9 +16,9 @@ from minigrad.graph.pages.equations import KINDS, equation
 from minigrad.graph.pages.formulas import formula, formula_values
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
-from tests.minigrad import oracle
-from tests.minigrad.cases import CASES, Case, one_in
-from tests.minigrad.test_cases import all_primitives
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import CASES, Case, one_in
+from tests.minigrad.rules.test_cases import all_primitives
 
 # Words, as their rule needs an "or" or the normal distribution; and points at which the formula has only a limit.
 IN_WORDS = {"fmax", "fmin", "gelu", "modf"}

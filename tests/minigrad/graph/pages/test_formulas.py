@@ -26,9 +26,9 @@ from minigrad.graph.pages.formulas import (
 )
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
-from tests.minigrad import oracle
-from tests.minigrad.cases import CASES, Case, one_in
-from tests.minigrad.test_cases import all_primitives  # with it the table is full
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import CASES, Case, one_in
+from tests.minigrad.rules.test_cases import all_primitives  # with it the table is full
 
 # Made of functions of the page's own, or for one kind of norm: the tests of the page compare what they give.
 ONLY_ON_THE_PAGE = {"einsum", "norm"}

@@ -17,8 +17,8 @@ from minigrad.engine.observers import scope
 from minigrad.graph.record.document import programs_written
 from minigrad.graph.record.storage import load_trace, save_trace
 from minigrad.serialize import CheckpointError, save_checkpoint
-from tests.minigrad import test_cases
-from tests.minigrad.cases import CASES, Case
+from tests.minigrad.rules import test_cases
+from tests.minigrad.rules.cases import CASES, Case
 
 assert test_cases  # which fills the table
 

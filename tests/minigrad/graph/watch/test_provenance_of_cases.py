@@ -14,9 +14,9 @@ from minigrad.graph.pages.truth import add_causes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
 from minigrad.guards.nonfinite import first_bad, is_bad
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -15,7 +15,7 @@ from minigrad import ShapeError, Tensor
 from minigrad.kernels.numpy import attention as kernel
 from minigrad.rules.neural import LOWEST
 from tests.lazy import torch
-from tests.minigrad.cases import torch_attention
+from tests.minigrad.rules.cases import torch_attention
 
 INF = math.inf
 HOW = ["kernels", "compiled", "reference"]

@@ -18,7 +18,7 @@ import pytest
 import minigrad as mg
 from minigrad import ShapeError, Tensor, reference_mode
 from minigrad.kernels.numpy.rows import row_sums
-from tests.minigrad.fast_paths import (
+from tests.minigrad.kernels.fast_paths import (
     classifier_loss,
     decoder_loss,
     forget_plans,

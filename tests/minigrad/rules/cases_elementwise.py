@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tests.lazy import torch
-from tests.minigrad.cases import apart, between, case, fixed, integers, normal, positive, wide
+from tests.minigrad.rules.cases import apart, between, case, fixed, integers, normal, positive, wide
 
 
 def inside(*shape: int) -> Any:

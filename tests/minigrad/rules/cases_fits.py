@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from tests.lazy import torch
-from tests.minigrad.cases import apart, case, normal, positive
-from tests.minigrad.cases_linalg import complex_parts
+from tests.minigrad.rules.cases import apart, case, normal, positive
+from tests.minigrad.rules.cases_linalg import complex_parts
 
 LA: Any = np.linalg  # NumPy's stubs do not know that a Tensor may stand for an array
 NP: Any = np

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import pytest
 
-from tests.minigrad import (  # noqa: F401 - they fill the table
+from tests.minigrad.rules import (  # noqa: F401 - they fill the table
     cases_elementwise,
     cases_fits,
     cases_indexing,
@@ -14,11 +14,11 @@ from tests.minigrad import (  # noqa: F401 - they fill the table
     cases_shaping,
     cases_special,
 )
-from tests.minigrad.cases import CASES as CASES, Case
+from tests.minigrad.rules.cases import CASES as CASES, Case
 
 WHOLE = [
-    "tests/minigrad/test_cases.py",
-    "tests/minigrad/test_operands.py",
+    "tests/minigrad/rules/test_cases.py",
+    "tests/minigrad/engine/test_operands.py",
     "tests/minigrad/graph/pages/test_formulas.py",
 ]  # run every case
 

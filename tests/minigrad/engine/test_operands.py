@@ -15,9 +15,9 @@ import pytest
 import minigrad as mg
 from minigrad import DTypeError, GraphError, Primitive, Tensor, UnsupportedError
 from minigrad.errors import said_by_minigrad
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 ROW = "np.array([1.0, 2.0, 3.0])"
 # How each kind is made, and the plain operand that has its numbers.

@@ -18,9 +18,9 @@ from minigrad.engine import plan
 from tests import fake_device
 from tests.fake_device import FakeArray, host_syncs
 from tests.lazy import scipy_special as special
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 # The cases that ask one question, and why.
 ONCE: dict[str, list[str]] = {

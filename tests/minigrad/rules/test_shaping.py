@@ -18,8 +18,11 @@ from minigrad import (
 )
 from minigrad.engine.functions import Composite, composite
 from minigrad.engine.registry import registry
-from tests.minigrad import oracle, test_cases  # noqa: F401 - test_cases fills the table
-from tests.minigrad.cases import CASES
+from tests.minigrad.rules import (
+    oracle,
+    test_cases,  # noqa: F401 - test_cases fills the table
+)
+from tests.minigrad.rules.cases import CASES
 
 A: Any = np.arange(6.0).reshape(2, 3)
 NONSENSE: Any = "nonsense"

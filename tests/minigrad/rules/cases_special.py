@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tests.lazy import scipy_special as special, torch
-from tests.minigrad import cases
-from tests.minigrad.cases import Spec, apart, between, normal, positive, wide
+from tests.minigrad.rules import cases
+from tests.minigrad.rules.cases import Spec, apart, between, normal, positive, wide
 
 T = torch.special
 scipys = special._special  # SciPy's own, once minigrad.scipy_special has been imported

@@ -11,9 +11,9 @@ import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.tape import Entry
 from minigrad.rules.dropout import dropout
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case, one_in
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case, one_in
+from tests.minigrad.rules.table import CASES
 
 Function = Callable[..., Any]
 LA: Any = np.linalg

@@ -18,9 +18,7 @@ from minigrad import Tensor, reference_mode
 from minigrad.engine import observers, tape
 from minigrad.engine.kernels import Kernel
 from minigrad.engine.signatures import returns_new_array
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case
-from tests.minigrad.fast_paths import (
+from tests.minigrad.kernels.fast_paths import (
     classifier_loss,
     decoder_loss,
     draw,
@@ -29,7 +27,9 @@ from tests.minigrad.fast_paths import (
     numpy_kernels,
     training_losses,
 )
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 Arrays = list[Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.rules import padding, shaping
 from tests.lazy import torch
-from tests.minigrad.cases import Function, apart, case, normal
+from tests.minigrad.rules.cases import Function, apart, case, normal
 
 functional = torch.nn.functional
 

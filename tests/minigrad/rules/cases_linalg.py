@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from tests.lazy import torch
-from tests.minigrad.cases import Function, Spec, apart, case, fixed, normal
+from tests.minigrad.rules.cases import Function, Spec, apart, case, fixed, normal
 
 LA: Any = np.linalg  # NumPy's stubs do not know that a Tensor may stand for an array
 TLA = torch.linalg

@@ -13,9 +13,9 @@ from minigrad import GraphError, UnsupportedError
 from minigrad._tree import leaves
 from minigrad.transforms import derivatives
 from minigrad.transforms.forward_mode import push
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # since NumPy 2.5
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

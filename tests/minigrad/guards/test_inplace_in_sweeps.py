@@ -16,7 +16,7 @@ from minigrad.engine.observers import exposed, in_any_thread
 from minigrad.engine.tape import Leaf
 from minigrad.guards.inplace import shared, watched
 from minigrad.transforms.forward_mode import push
-from tests.minigrad import test_inplace as between
+from tests.minigrad.guards import test_inplace as between
 
 ROW = np.array([1.0, 2.0, 3.0])
 CHANGED = "changed in place since the forward pass"

@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor
-from tests.minigrad.test_ranges import whole_range
+from tests.minigrad.rules.test_ranges import whole_range
 
 Exact = Callable[..., Decimal]
 DIGITS = Context(prec=60, Emax=10**9, Emin=-(10**9))

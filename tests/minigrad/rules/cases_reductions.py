@@ -8,7 +8,7 @@ import numpy as np
 
 import minigrad as mg
 from tests.lazy import torch
-from tests.minigrad.cases import Spec, apart, between, case, fixed, normal, positive
+from tests.minigrad.rules.cases import Spec, apart, between, case, fixed, normal, positive
 
 functional = torch.nn.functional
 

@@ -12,8 +12,8 @@ from minigrad import DTypeError, Tensor, UnsupportedError
 from minigrad.engine.functions import PlainFunction
 from minigrad.engine.registry import registry
 from minigrad.engine.signatures import signature_or_none
-from tests.minigrad.cases import Case
-from tests.minigrad.table import CASES
+from tests.minigrad.rules.cases import Case
+from tests.minigrad.rules.table import CASES
 
 numpy: Any = np  # for calls that NumPy's types forbid
 I, J, B = np.array([1, 2, 12]), np.array([3, 0, 2]), np.array([True, False, True, True])

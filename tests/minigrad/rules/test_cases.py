@@ -14,9 +14,9 @@ import minigrad as mg
 from minigrad import Primitive, Tensor
 from minigrad.engine.registry import registry
 from tests.lazy import resolve
-from tests.minigrad import oracle
-from tests.minigrad.cases import Case, cases_of
-from tests.minigrad.table import CASES
+from tests.minigrad.rules import oracle
+from tests.minigrad.rules.cases import Case, cases_of
+from tests.minigrad.rules.table import CASES
 
 F32 = np.dtype(np.float32)
 pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # since NumPy 2.5

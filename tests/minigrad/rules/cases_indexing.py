@@ -7,7 +7,7 @@ import numpy as np
 
 import minigrad as mg
 from tests.lazy import torch
-from tests.minigrad.cases import Function, Spec, apart, case, fixed, integers, mask, normal
+from tests.minigrad.rules.cases import Function, Spec, apart, case, fixed, integers, mask, normal
 
 # take and take_along_axis
 case("take", lambda x: np.take(x, [5, -7, 2], axis=1, mode="wrap"), normal(2, 3), label="wrap",
