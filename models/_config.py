@@ -49,15 +49,6 @@ class Config:
             )
 
     def __post_init__(self) -> None:
-        """Check the kind of each field that is a number, True or False, or a text: a model would find it only later."""
-        for each in fields(self):
-            named = {each.name: getattr(self, each.name)}
-            if each.type in (int, "int"):
-                check_integer(**named)
-            elif each.type in (float, "float"):
-                check_interval(-math.inf, math.inf, **named)
-            elif each.type in (bool, "bool", str, "str"):
-                check_kind("True or False" if each.type in (bool, "bool") else "a text", **named)
         check_kind("a dictionary", dict, notes=self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,13 +94,26 @@ def _as_annotated(value: Any, hint: Any) -> Any:
     return value
 
 
+def check_fields(config: Config) -> None:
+    """Check the kind of each field that is a number, True or False, or a text: a model would find it only later."""
+    for each in fields(config):
+        named = {each.name: getattr(config, each.name)}
+        if each.type in (int, "int"):
+            check_integer(**named)
+        elif each.type in (float, "float"):
+            check_interval(-math.inf, math.inf, **named)
+        elif each.type in (bool, "bool", str, "str"):
+            check_kind("True or False" if each.type in (bool, "bool") else "a text", **named)
+    Config.__post_init__(config)
+
+
 def check_layers(config: Any) -> None:
     """Raise an ArgumentError unless the widths, the heads and the activation of a Transformer's config fit together."""
     d_model, heads = config.d_model, config.num_heads
     check_positive(d_model=d_model, num_heads=heads, num_layers=config.num_layers)
     activation_of(config.activation)
     check_probability(dropout=config.dropout, attention_dropout=getattr(config, "attention_dropout", 0.0))
-    if getattr(config, "strict", True) and d_model % heads:
+    if d_model % heads and getattr(config, "strict", True):
         near = [size for size in (d_model // heads * heads, (d_model // heads + 1) * heads) if size]
         way_out = " or ".join(f"d_model={size}" for size in near) + (
             ", or strict=False" if hasattr(config, "strict") else ""

@@ -31,7 +31,7 @@ from nn.masks import as_key_mask, token_positions
 from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_layers
+from ._config import Config, check_fields, check_layers
 from ._layers import stack
 from ._model import Model, check_model
 from .wordpiece import WordPiece
@@ -77,9 +77,9 @@ class BertConfig(Config):
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_interval(0, np.inf, eps=self.eps)
         check_layers(self)
+        check_fields(self)
+        check_interval(0, np.inf, eps=self.eps)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:

@@ -28,7 +28,7 @@ from nn.init import check_generator
 from nn.masks import as_key_mask, token_positions
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_layers
+from ._config import Config, check_fields, check_layers
 from ._layers import stack
 from ._model import Model, check_model
 
@@ -97,10 +97,10 @@ class GPTConfig(Config):
     attention_dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_layers(self)
+        check_fields(self)
         check_interval(0, np.inf, std=self.std)
         check_positive(window=self.window)
-        check_layers(self)
         check_not_negative(sliding_window=self.sliding_window)
         check_interval(1, np.inf, rotary_base=self.rotary_base)
         if self.positions not in ("learned", "rotary", "alibi"):

@@ -14,7 +14,7 @@ from minigrad.internal import Array, TensorLike
 from nn._checks import beside, id_matrix
 from nn.masks import as_key_mask
 
-from ._config import Config, check_target_ids
+from ._config import Config, check_fields, check_target_ids
 from ._model import Model, check_model
 
 
@@ -51,7 +51,7 @@ class RNNEncoderDecoderConfig(Config):
     attention: bool = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_fields(self)
         check_target_ids(self.target_vocab, start=self.start, end=self.end)
 
 

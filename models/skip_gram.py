@@ -13,7 +13,7 @@ from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.internal import TensorLike, to_host
 from nn._checks import as_given, check_positive, id_array, plain
 
-from ._config import Config
+from ._config import Config, check_fields
 from ._model import Model, check_model
 
 Array = np.ndarray[Any, Any]
@@ -39,6 +39,9 @@ class SkipGramConfig(Config):
     vocab_size: int
     d_model: int = 32
     window: int = 2
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class WordPairs(Model):

@@ -19,7 +19,7 @@ from nn.cache import growing
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_layers, check_target_ids
+from ._config import Config, check_fields, check_layers, check_target_ids
 from ._layers import stack
 from ._model import Model, check_model
 
@@ -68,8 +68,8 @@ class TransformerConfig(Config):
     norm: str = "post"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_layers(self)
+        check_fields(self)
         check_not_negative(decoder_layers=self.decoder_layers, target_vocab=self.target_vocab)
         check_target_ids(self.target_vocab or self.source_vocab, start=self.start, end=self.end)
 

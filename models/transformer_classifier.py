@@ -15,7 +15,7 @@ from nn._checks import as_given, id_array
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_layers
+from ._config import Config, check_fields, check_layers
 from ._layers import stack
 from ._model import Model, check_model
 
@@ -60,8 +60,8 @@ class ClassifierConfig(Config):
     strict: bool = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_layers(self)
+        check_fields(self)
 
 
 class TransformerClassifier(Model):

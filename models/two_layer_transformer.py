@@ -13,7 +13,7 @@ from minigrad import ShapeError, Tensor, softmax
 from minigrad.internal import TensorLike
 from nn._checks import as_given, as_tensor, beside, check_interval
 
-from ._config import Config
+from ._config import Config, check_fields
 from ._model import Model, check_model
 
 
@@ -39,7 +39,7 @@ class TwoLayerConfig(Config):
     std: float = 0.01
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_fields(self)
         check_interval(0, np.inf, std=self.std)
 
 

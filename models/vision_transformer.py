@@ -14,7 +14,7 @@ from minigrad.internal import TensorLike
 from nn._checks import as_given, as_input, check_positive
 from nn.transformer import attention_by_layer
 
-from ._config import Config, check_layers
+from ._config import Config, check_fields, check_layers
 from ._layers import stack
 from ._model import Model, check_model
 
@@ -57,9 +57,9 @@ class VisionTransformerConfig(Config):
     activation: str = "gelu"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
         check_layers(self)
+        check_fields(self)
+        check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
         if self.image_size % self.patch_size:
             raise ArgumentError(f"patch_size={self.patch_size} does not divide image_size={self.image_size}")
 
