@@ -23,7 +23,6 @@ from .engine.tensor import Tensor
 from .errors import ArgumentError, import_extra
 
 FORMAT = "minigrad-2"
-FIRST_FORMAT = "minigrad-1"  # the format before the first release, which has no checksum
 
 DTYPES = {"BOOL": "bool", "F16": "float16", "F32": "float32", "F64": "float64", "C64": "complex64"} | {
     f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
@@ -81,7 +80,7 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
 def load_checkpoint(
     path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays and the description that :func:`save_checkpoint` wrote. Files of the first format have no checksum.
+    """Return the arrays and the description that :func:`save_checkpoint` wrote.
 
     Args:
         form: the required form of the description, as for :func:`require`.
@@ -94,18 +93,14 @@ def load_checkpoint(
     """
     arrays, metadata = read_arrays(path, what)
     written = metadata.get("format")
-    if written not in (FORMAT, FIRST_FORMAT):
+    if written != FORMAT:
         raise CheckpointError(
             f"'{path}' is a safetensors file, but not a checkpoint of minigrad that this version reads (its format is "
             f"{short(written)}, not {FORMAT!r})"
         )
     text = metadata.get("about", "")
-    if written == FORMAT and metadata.get("checksum") != digest(arrays, FORMAT + text):
+    if metadata.get("checksum") != digest(arrays, FORMAT + text):
         raise CheckpointError(f"'{path}' was damaged or changed after it was written: its checksum does not match")
-    if written == FIRST_FORMAT and "checksum" in metadata:
-        raise CheckpointError(
-            f"'{path}' has the format {FIRST_FORMAT!r}, which has no checksum, but also a checksum: it was changed"
-        )
     try:
         about = _parsed(text, "about")
         require(about, dict, "about")

@@ -283,21 +283,12 @@ class TrainingRun:
 
     def _restore(self, path: Path) -> None:
         arrays, about = self.ranks.of_first(lambda: state.read(path))
-        if about["kind"] == state.FIRST_KIND:
-            raise CheckpointError(
-                f"'{path}' has the format from before the first release, which does not describe the data: load its "
-                "weights with nn.load_weights, and start a new run with resume=False"
-            )
         settings = self._settings()
-        if None in (settings["the learning rate"], about["run"].get("the learning rate")):
+        state.same(path, "the list of the run's settings", sorted(about["run"]), sorted(settings))
+        if None in (settings["the learning rate"], about["run"]["the learning rate"]):
             del settings["the learning rate"]  # one of the runs has a schedule, which may change
         for name, value in settings.items():
-            state.same(path, name, about["run"].get(name), value)
-        if about.get("precision") is not None:
-            raise CheckpointError(
-                f"'{path}' is from a run with precision='float16', which fit no longer supports: load its weights with "
-                "nn.load_weights, and start a new run with resume=False"
-            )
+            state.same(path, name, about["run"][name], value)
         history = History(arrays["losses"].tolist(), about["metrics"], self._saved_river(path, arrays))
         best_weights = self._saved_best(history)
         state.restore(path, self.model, self.optimizer, self.boundary, arrays, about)

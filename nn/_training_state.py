@@ -26,7 +26,6 @@ from .module import Module
 from .optimizer import Optimizer
 
 KIND = "minigrad training state, version 2"
-FIRST_KIND = "minigrad training state, version 1"  # from before the first release; it has nothing about the data
 WEIGHTS_KIND = "minigrad weights, version 1"
 WEIGHTS_FORM = {"model": str, "config": object}
 FORM = {
@@ -132,7 +131,7 @@ def read(path: Path, only_weights: bool = False) -> tuple[Arrays, dict[str, Any]
     if only_weights and about.get("kind") == WEIGHTS_KIND:
         require(about, WEIGHTS_FORM, f"'{path}'")
         return arrays, about
-    if about.get("kind") not in (KIND, FIRST_KIND):
+    if about.get("kind") != KIND:
         raise CheckpointError(
             f"'{path}' is a checkpoint that fit did not write: its kind is {about.get('kind')!r}, not {KIND!r}"
         )
@@ -152,14 +151,15 @@ def restore(
     """
     saved = about["optimizer"]
     same(path, "the model", about["model"], type(model).__name__)
-    same_config(path, about, model)
+    same(path, "the model's config", about["config"], config_of(model))
     same(path, "the model's weights", _forms(_with_prefix("model.", arrays)), _forms(model.state_dict()))
     same(path, "the optimizer", saved["name"], type(optimizer).__name__)
-    same(path, "the list of the optimizer's settings", sorted(saved["settings"]), sorted(optimizer.settings))
-    for name in set(saved["settings"]) - {"lr"}:  # lr may change during training
-        same(path, f"{name} of the optimizer", saved["settings"][name], getattr(optimizer, name))
-    same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
     same(path, "the number of the optimizer's tensors", len(saved["numbers"]), len(optimizer.parameters))
+    settings = optimizer._given()
+    same(path, "the list of the optimizer's settings", sorted(saved["settings"]), sorted(settings))
+    for name in settings.keys() - {"lr"}:  # lr may change during training
+        same(path, f"{name} of the optimizer", saved["settings"][name], settings[name])
+    same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
     memory = [numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])]
     state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
     try:
@@ -195,17 +195,6 @@ def _forms(arrays: Arrays) -> dict[str, str]:
 def _with_prefix(prefix: str, arrays: Arrays) -> Arrays:
     """Return the arrays whose name begins with ``prefix``, without the prefix."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def same_config(path: Path, about: dict[str, Any], model: Module) -> None:
-    """Raise unless the file's config equals the model's. A setting that is missing in an older file has its default."""
-    saved, config = about["config"], getattr(model, "config", None)  # type: Any, Any
-    if isinstance(saved, dict) and hasattr(config, "from_dict"):
-        try:
-            saved = as_json(config.from_dict(saved).to_dict())
-        except (ArgumentError, TypeError) as error:
-            raise CheckpointError(f"the config in '{path}' does not fit {type(config).__name__}: {error}") from error
-    same(path, "the model's config", saved, config_of(model))
 
 
 def fingerprint(batch: Any) -> str:

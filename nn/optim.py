@@ -38,7 +38,7 @@ class SGD(Optimizer):
         5.75
     """
 
-    settings: tuple[str, ...] = ("lr", "momentum", "weight_decay")
+    settings = ("lr", "momentum", "weight_decay", "nesterov")
     slots = ("momentum",)
 
     def __init__(
@@ -54,13 +54,10 @@ class SGD(Optimizer):
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.momentum = number("momentum", momentum, below=1)
         self.nesterov = bool(nesterov)
-        if self.nesterov:
-            if not self.momentum:
-                raise ArgumentError(
-                    "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
-                )
-            # Without it, the settings are those of files that were written before it was an option.
-            self.settings = (*self.settings, "nesterov")
+        if self.nesterov and not self.momentum:
+            raise ArgumentError(
+                "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
+            )
 
     def _arrays(self) -> Sequence[str]:
         return self.slots if self.momentum else ()
@@ -178,7 +175,7 @@ class Adam(Optimizer):
         array([-0.1, -0.1])
     """
 
-    settings: tuple[str, ...] = ("lr", "betas", "eps", "weight_decay")
+    settings = ("lr", "betas", "eps", "weight_decay", "amsgrad")
     slots: tuple[str, ...] = ("step", "m", "v")
 
     def __init__(
@@ -196,8 +193,8 @@ class Adam(Optimizer):
         self.eps = number("eps", eps)
         check_kind("True or False", amsgrad=amsgrad)
         self.amsgrad = bool(amsgrad)
-        if self.amsgrad:  # without it, settings and slots are those of older files, as with nesterov
-            self.settings, self.slots = (*self.settings, "amsgrad"), (*self.slots, "v_max")
+        if self.amsgrad:
+            self.slots = (*self.slots, "v_max")
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas

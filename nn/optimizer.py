@@ -60,8 +60,6 @@ class Optimizer:
         self.parameters, self.overrides = _in_groups(parameters)
         if not self.parameters:
             raise ArgumentError(f"{type(self).__name__} got no parameters")
-        if any(self.overrides):  # a file without groups keeps the form that it had before there were any
-            self.settings = (*self.settings, "overrides")
         self.lr = lr
         self.weight_decay = number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
@@ -181,7 +179,7 @@ class Optimizer:
         """Return the settings, and for each parameter, in order, a copy of its state (NumPy arrays and numbers)."""
         return {
             "optimizer": type(self).__name__,
-            "settings": {name: copy.deepcopy(getattr(self, name)) for name in self.settings},
+            "settings": copy.deepcopy(self._given()),
             "parameters": [
                 {name: np.array(to_host(v)) if hasattr(v, "dtype") else v for name, v in state.items()}
                 for state in self.state
@@ -200,7 +198,9 @@ class Optimizer:
             raise ArgumentError(
                 f"saved is not a state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}"
             )
-        settings = {"overrides": [{}] * len(self.parameters)} | saved["settings"]
+        settings = dict(saved["settings"])
+        if settings.keys() != self._given().keys():
+            raise ArgumentError(f"the saved settings are {sorted(settings)}, not {sorted(self._given())}")
         overrides = settings.pop("overrides")
         if not len(saved["parameters"]) == len(overrides) == len(self.parameters):
             raise ArgumentError(
@@ -213,12 +213,16 @@ class Optimizer:
             if state and state.keys() != set(loaded.slots):
                 raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(loaded.slots)}")
             loaded.state[i] = {name: _fitting(value, parameter, i, name) for name, value in state.items()}
-        for name in ("settings", "slots"):  # those of the class, unless an option has changed them
-            vars(self).pop(name, None)
+        vars(self).pop("slots", None)  # those of the class, unless an option has changed them
         vars(self).update(vars(loaded))
 
+    def _given(self) -> dict[str, Any]:
+        """Return the settings, with those of the groups."""
+        return {name: getattr(self, name) for name in (*self.settings, "overrides")}
+
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={getattr(self, name)}" for name in self.settings if name != "overrides")
+        given = {name: getattr(self, name) for name in self.settings}
+        settings = ", ".join(f"{name}={value}" for name, value in given.items() if value is not False)
         groups = len({tuple(own.items()) for own in self.overrides})
         count = f"{len(self.parameters)} tensors" + (f" in {groups} groups" if groups > 1 else "")
         return f"{type(self).__name__}({settings}; {count})"
@@ -285,13 +289,14 @@ def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
     """Return a saved value for ``parameter``: a copy of an array on the parameter's device, or an integer."""
     if name == "step":
         return int(value)
-    array = np.array(value, order="C")
+    array, dtype = np.array(value, order="C"), precision(parameter.dtype)
     if array.shape != parameter.shape:
         raise ShapeError(
             f"the saved '{name}' of parameter {i} has shape {array.shape}, but the parameter has {parameter.shape}"
         )
-    if array.dtype not in (parameter.dtype, precision(parameter.dtype)):
+    if array.dtype != dtype:
         raise DTypeError(
-            f"the saved '{name}' of parameter {i} has dtype {array.dtype}, but the parameter has {parameter.dtype}"
+            f"the saved '{name}' of parameter {i} has dtype {array.dtype}, but the state of a {parameter.dtype} parameter has "
+            f"{dtype}"
         )
-    return beside(array.astype(precision(parameter.dtype), copy=False), parameter.data)
+    return beside(array, parameter.data)

@@ -203,7 +203,7 @@ def load_weights(model: Module, path: str | Path) -> None:
     check_kind("a path", path=path)
     arrays, about = state.read(Path(path), only_weights=True)
     state.same(Path(path), "the model", about["model"], type(model).__name__)
-    state.same_config(Path(path), about, model)
+    state.same(Path(path), "the model's config", about["config"], state.config_of(model))
     state.put_weights(Path(path), model, arrays)
 
 

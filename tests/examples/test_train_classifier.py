@@ -372,7 +372,7 @@ def damage(path: Path, classifier: Classifier, how: str) -> None:
             save_checkpoint(path, {"weight": np.ones(3)}, {"model": "Decoder"})
         case "no vocabulary":
             write_about(path, classifier, vocabulary=None)
-        case "an older vocabulary":
+        case "another vocabulary":
             write_about(path, classifier, vocabulary={"characters": ["a"]})
         case "another size":
             write_about(path, classifier, config=config | {"d_model": 16})
@@ -391,7 +391,7 @@ def damage(path: Path, classifier: Classifier, how: str) -> None:
         ("foreign", "'{path}' is a safetensors file, but not a checkpoint of minigrad"),
         ("another model", "'{path}': 'model' is 'Decoder', not 'TransformerClassifier on n-grams'"),
         ("no vocabulary", "'{path}' has no 'vocabulary'"),
-        ("an older vocabulary", "'{path}': 'vocabulary' has no 'ngrams'"),
+        ("another vocabulary", "'{path}': 'vocabulary' has no 'ngrams'"),
         ("another size", "'{path}' is damaged, or of another version"),
         ("an unknown setting", "'{path}' is damaged, or of another version"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
-from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
+from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, save_checkpoint
 from tests.lazy import safetensors
 
 ARRAYS: dict[str, Any] = {
@@ -87,11 +87,19 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     safetensors.numpy.save_file({"a": np.ones(1)}, path)
     with pytest.raises(CheckpointError, match="not a checkpoint of minigrad"):
         load_checkpoint(path)
-    safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-99", "about": json.dumps({})})
-    with pytest.raises(CheckpointError, match="minigrad-99"):
+    arrays = {"a": np.ones(1)}
+    for format_ in ("minigrad-1", "minigrad-99"):
+        text = json.dumps({})
+        for checksum in ({}, {"checksum": digest(arrays, format_ + text)}):
+            safetensors.numpy.save_file(arrays, path, {"format": format_, "about": text} | checksum)
+            with pytest.raises(CheckpointError, match=rf"\(its format is '{format_}', not '{FORMAT}'\)"):
+                load_checkpoint(path)
+    safetensors.numpy.save_file(arrays, path, {"format": FORMAT, "about": json.dumps({})})
+    with pytest.raises(CheckpointError, match="its checksum does not match"):
         load_checkpoint(path)
     for about in ({}, {"about": "not JSON"}, {"about": "[1]"}):
-        safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-1"} | about)
+        checksum = {"checksum": digest(arrays, FORMAT + about.get("about", ""))}
+        safetensors.numpy.save_file(arrays, path, {"format": FORMAT} | checksum | about)
         with pytest.raises(CheckpointError, match="does not describe its arrays"):
             load_checkpoint(path)
 

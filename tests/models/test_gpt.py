@@ -171,10 +171,7 @@ def test_a_sliding_window_widens_by_each_layer() -> None:
         assert ((weights.numpy() > 0) == (np.tri(8) - np.tri(8, k=-3)).astype(bool)).all()
 
 
-def test_the_weights_of_an_older_file_load_and_attention_dropout_drops() -> None:
-    """A config from before there were these options has their defaults, and no Dropout layer that it did not have."""
-    old = {name: value for name, value in CONFIG.to_dict().items() if name not in NEAR | {"attention_dropout": 0}}
-    assert GPTConfig.from_dict(old) == CONFIG
+def test_attention_dropout_drops() -> None:
     assert len([m for m in gpt().modules() if isinstance(m, nn.Dropout)]) == 1 + 3 * 3
     model = gpt(attention_dropout=0.5)
     assert len([m for m in model.modules() if isinstance(m, nn.Dropout)]) == 1 + 3 * 4

@@ -81,8 +81,8 @@ def test_the_first_states_are_zero_and_weights_come_back(name: str) -> None:
     assert_close(fresh.further[2].state.weight.data, ours.further[2].state.weight.data + 1)
 
 
-def test_one_layer_has_the_weights_that_it_had() -> None:
-    """Under the same paths, so that older files load, and drawn in the same order."""
+def test_one_layer_has_the_weights_of_the_first_of_several() -> None:
+    """Under the same paths as the first of several, and drawn in the same order."""
     for name in CLASSES:
         deep, alone = (getattr(nn, name)(4, 6, rng=rng(), num_layers=n) for n in (2, 1))
         assert list(alone.state_dict()) == [f"cell.{part}" for part in

@@ -1,6 +1,5 @@
 """fit and load_weights with the checkpoint of something else, or with none: said in words, and nothing is changed."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ import nn
 from minigrad import ArgumentError, MissingExtraError, Tensor
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import GPT, GPTConfig
-from nn import Affine, Batches, Dropout, Module, _training_state, fit, load_weights
-from tests.lazy import safetensors
+from nn import Affine, Batches, Dropout, Module, fit, load_weights
 from tests.nn.training import Net, X, Y, adamw, fail, loss, run, stopping, weights
 
 
@@ -219,30 +217,43 @@ def test_weights_of_another_config_raise(tmp_path: Path) -> None:
     assert weights(same) == weights(model)
 
 
-def test_a_training_state_of_the_first_format_gives_its_weights_and_does_not_go_on(tmp_path: Path) -> None:
-    """It had no checksum, did not know later settings of a config, and did not note its data."""
-    _, trained = run(tmp_path, epochs=1)
+def test_a_training_state_of_another_format_is_refused_by_its_name(tmp_path: Path) -> None:
+    run(tmp_path, epochs=1)
     path = tmp_path / "last.safetensors"
     arrays, about = load_checkpoint(path)
-    about["kind"] = "minigrad training state, version 1"
-    del about["run"]["the content of the first batch, by its SHA-256"], about["run"]["the learning rate"]
-    path.write_bytes(safetensors.numpy.save(arrays, {"format": "minigrad-1", "about": json.dumps(about)}))
+    save_checkpoint(path, arrays, about | {"kind": "minigrad training state, version 1"})
     model = Net(1)
-    load_weights(model, path)
-    assert weights(model) == weights(trained)
-    with pytest.raises(CheckpointError, match="from before the first release, which does not describe the data"):
+    before = weights(model)
+    for use in (lambda: load_weights(model, path), lambda: run(tmp_path)):
+        with pytest.raises(CheckpointError, match=r"its kind is 'minigrad .* version 1', not 'minigrad .* version 2'"):
+            use()
+    assert weights(model) == before
+
+
+def test_a_run_that_lacks_a_setting_or_has_another_is_refused(tmp_path: Path) -> None:
+    run(tmp_path, epochs=1)
+    path = tmp_path / "last.safetensors"
+    arrays, about = load_checkpoint(path)
+    for name in about["run"]:  # clip_value is None there, as if it were missing
+        left = {key: value for key, value in about["run"].items() if key != name}
+        save_checkpoint(path, arrays, about | {"run": left})
+        with pytest.raises(CheckpointError, match="another run: the list of the run's settings is"):
+            run(tmp_path)
+    save_checkpoint(path, arrays, about | {"run": about["run"] | {"precision": "float16"}})
+    with pytest.raises(CheckpointError, match=r"the list of the run's settings is .*'precision'.* there and"):
         run(tmp_path)
 
 
-def test_a_setting_that_came_later_has_its_default_in_an_older_file(tmp_path: Path) -> None:
-    path = tmp_path / "run.safetensors"
+def test_a_config_that_lacks_a_setting_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gpt.safetensors"
     model = GPT(GPTConfig(3, 4, d_model=8, num_layers=1), rng=np.random.default_rng(0))
-    about = {"config": {name: value for name, value in model.config.to_dict().items() if name != "characters"}}
-    _training_state.same_config(path, about, model)
-    with pytest.raises(CheckpointError, match=r"'d_model': 8.* there and .*'d_model': 16"):
-        _training_state.same_config(path, about, GPT(GPTConfig(3, 4, d_model=16), rng=np.random.default_rng(0)))
-    with pytest.raises(CheckpointError, match=r"the config in .* does not fit GPTConfig: .*'nonsense'"):
-        _training_state.same_config(path, {"config": {"nonsense": 1}}, model)
+    nn.save_weights(model, path)
+    arrays, about = load_checkpoint(path)
+    save_checkpoint(path, arrays, about | {"config": {k: v for k, v in about["config"].items() if k != "characters"}})
+    with pytest.raises(
+        CheckpointError, match=r"the model's config is \{'characters': None\} there and \{'characters': ''"
+    ):
+        load_weights(model, path)
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(tmp_path: Path) -> None:
