@@ -23,12 +23,15 @@ FORM = {
     "nodes": [{"kind": str, "name": Maybe(str), "module": Maybe(int)}],
     "modules": [(str, str, Maybe(int))],
     "tensors": [(int, int)],
+    "programs": {str: [str]},
 }
 OPERATION = {
     "operation": str,
     "operands": {str: {"node": int, "output": Maybe(int)}},
     "keywords": {str: object},
-    "source": Maybe(list),
+    "source": Maybe((str, int, str, str, Maybe(int), Maybe(int), Maybe(int))),
+    "call": int,
+    "depth": Maybe(int),
 }
 GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "named")
 LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
@@ -44,7 +47,7 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
         CheckpointError: the file is not well formed.
     """
     require(about, FORM, "the trace")
-    graph = Graph(programs=_programs(about.get("programs", {})))
+    graph = Graph(programs=_programs(about["programs"]))
     for number, (name, kind, parent) in enumerate(about["modules"]):
         _check_number(parent, number, f"the module around module {number}")
         graph.modules.append(ModuleBox(number, _shown(name), _shown(kind), parent))
@@ -82,8 +85,7 @@ def _node(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) ->
         node.operation = _shown(written["operation"])
         node.keywords = {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()}
         node.source = None if written["source"] is None else _source(written["source"])
-        node.call, node.depth = written.get("call"), written.get("depth")
-        require([node.call, node.depth], (Maybe(int), Maybe(int)), f"the call of {where}")
+        node.call, node.depth = written["call"], written["depth"]
     return node
 
 
@@ -97,17 +99,13 @@ def _edges(number: int, operands: Mapping[str, Any], arrays: Mapping[str, Any]) 
 
 
 def _source(written: list[Any]) -> SourceLine:
-    """Return a line of the program, with its text. (Older files have no text. The file with that name is not opened.)"""
-    form = (str, int, str, str, Maybe(int), Maybe(int), Maybe(int))
-    sizes = [size for size in (3, 4, 7) if size >= len(written)]
-    require(written, form[: sizes[0] if sizes else 7], "a place in the program")
-    file, line, function, *text = written[:4]
-    return SourceLine(_shown(file), line, _shown(function), _shown("".join(text)), *written[4:])
+    """Return a line of the program, with its text. The file with that name is not opened."""
+    file, line, function, text, *columns = written
+    return SourceLine(_shown(file), line, _shown(function), _shown(text), *columns)
 
 
-def _programs(written: Any) -> dict[str, list[str]]:
-    """Return the texts of the programs. (Older files have none.)"""
-    require(written, {str: [str]}, "the programs")
+def _programs(written: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the texts of the programs."""
     if sum(len(line) + 1 for lines in written.values() for line in lines) > LONGEST_PROGRAMS:
         raise CheckpointError(f"the programs of the trace have more than {LONGEST_PROGRAMS:,} characters")
     for lines in written.values():
