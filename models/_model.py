@@ -12,7 +12,7 @@ import nn
 from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, require
 from nn._checks import check_dtype, check_kind
-from nn._training_state import config_of, put_weights, read, weights
+from nn._training_state import as_json, config_of, put_weights, read, weights
 from nn.init import check_generator
 
 from ._config import Config
@@ -116,6 +116,10 @@ class Model(nn.Module):
         own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
         try:
             config = cls.config_class.from_dict(about["config"])
+            given, whole = ({"notes": {}} | each for each in (about["config"], as_json(config.to_dict())))
+            if found := difference(given, whole):  # no setting is guessed; only empty notes may be left out
+                setting, here, there = found
+                raise ArgumentError(f"{setting} is {here}, and {there} in the file that save writes")
             if max(getattr(config, name, 0) for name in ("num_layers", "decoder_layers")) > len(arrays):
                 raise ArgumentError("it has more layers than the file has arrays")  # before they fill the memory
             model = cls._made(config, own)

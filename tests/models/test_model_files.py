@@ -145,6 +145,20 @@ def test_weights_or_a_config_that_do_not_fit_are_named(arrays: Any, config: Any,
 
 
 @pytest.mark.parametrize("name", INPUTS)
+def test_a_config_that_lacks_a_setting_is_a_checkpoint_error(name: str, tmp_path: Path) -> None:
+    model, path = made(name), tmp_path / "m.safetensors"
+    model.save(path)
+    arrays, about = load_checkpoint(path)
+    for field in about["config"].keys() - {"notes"}:
+        left = {key: value for key, value in about["config"].items() if key != field}
+        save_checkpoint(path, arrays, about | {"config": left})
+        with pytest.raises(CheckpointError, match=f"does not make a {name}: .*{field}"):
+            type(model).load(path)
+    save_checkpoint(path, arrays, about | {"config": about["config"] | {"notes": {}}})
+    assert not type(model).load(path).config.notes
+
+
+@pytest.mark.parametrize("name", INPUTS)
 def test_any_wrong_value_in_a_config_is_a_checkpoint_error(name: str, tmp_path: Path) -> None:
     model, path = made(name), tmp_path / "m.safetensors"
     model.save(path)
