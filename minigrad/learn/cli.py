@@ -7,7 +7,7 @@ import csv
 import json
 import secrets
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,10 @@ class Progress:
     """What ``learn.json`` in the learner's folder holds."""
 
     seed: int
-    language: str = "en"
-    passed: list[str] = field(default_factory=list)
-    hints: dict[str, int] = field(default_factory=dict)  # how many have been given
-    attempts: dict[str, int] = field(default_factory=dict)  # how often `check` or `watch` has checked a task
+    language: str
+    passed: list[str]
+    hints: dict[str, int]  # how many have been given
+    attempts: dict[str, int]  # how often `check` or `watch` has checked a task
 
     @classmethod
     def load(cls, folder: Path) -> Progress:
@@ -116,8 +116,8 @@ def _init(options: argparse.Namespace) -> int:
         raise ArgumentError(f"'{folder}' is a file: name a folder, which is made if there is none")
     folder.mkdir(parents=True, exist_ok=True)
     fresh = not (folder / STATE).exists()
-    progress = Progress(secrets.randbelow(10**9) if options.seed is None else options.seed) if fresh else _open(options)
-    progress.language = options.language or progress.language
+    seed = secrets.randbelow(10**9) if options.seed is None else options.seed
+    progress = Progress(seed, options.language or "en", [], {}, {}) if fresh else _open(options)
     copied = 0
     for one in tasks():
         if not (folder / one.file).exists():

@@ -230,14 +230,6 @@ def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> N
     assert "packaged" not in begun("check", "6.4")[1]  # it is told to the teacher
 
 
-def test_progress_from_before_attempts_were_counted_goes_on(begun: Said) -> None:
-    old = state()
-    assert old.pop("attempts") == {}
-    Path("learn.json").write_text(json.dumps(old), encoding="utf-8")
-    begun("check", "1.1")
-    assert state() == {**old, "attempts": {"1.1": 1}}
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -277,24 +269,23 @@ def test_a_task_that_is_not_there(begun: Said) -> None:
     assert begun("reset", "1.1")[0] == 0 and Path("1_1_nudge.py").exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"seed": "x"}',
-        '{"seed": 1, "passed": [1]}',
-        '{"seed": 1, "passed": 3}',
-        '{"seed": 1, "hints": []}',
-        '{"seed": 1, "attempts": []}',
-        '{"seed": 1, "attempts": {"1.1": "often"}}',
-    ],
-)
-def test_a_broken_state_is_said(begun: Said, text: str) -> None:
-    Path("learn.json").write_text(text, encoding="utf-8")
-    status, _, err = begun()
-    assert status == 2 and "cannot be read: delete it and run `minigrad learn init" in err
+def test_a_broken_state_is_said(begun: Said) -> None:
+    whole = state()
+    changes: dict[str, list[object]] = {
+        "seed": ["x"],
+        "language": ["fr"],
+        "passed": [[1], 3],
+        "hints": [[]],
+        "attempts": [[], {"1.1": "often"}],
+        "more": [1],
+    }
+    changed = [{**whole, name: value} for name, values in changes.items() for value in values]
+    lacking = [{name: whole[name] for name in whole if name != left} for left in whole]
+    texts = ["", "[]", "{}", *map(json.dumps, [*changed, *lacking])]
+    for text in texts:
+        Path("learn.json").write_text(text, encoding="utf-8")
+        status, _, err = begun()
+        assert status == 2 and "cannot be read: delete it and run `minigrad learn init" in err, text
 
 
 def test_watch_checks_what_is_saved(begun: Said) -> None:
