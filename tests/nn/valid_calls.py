@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
 
 import minigrad as mg
 import models
@@ -69,6 +68,8 @@ def saved_model(folder: Path) -> dict[str, Any]:
 
 
 def bert_file(folder: Path) -> dict[str, Any]:
+    from safetensors.numpy import save_file
+
     save_file(models.BertEncoder(BERT_CONFIG, rng=rng()).original_state(), folder / "bert.safetensors")
     return {"path": folder / "bert.safetensors", "config": BERT_CONFIG}
 

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TESTS = ["__init__.py", "lazy.py", "minigrad/rules/oracle.py", "minigrad/rules/cases*.py", "minigrad/kernels/core_cases.py"]
+TESTS = [
+    "__init__.py",
+    "lazy.py",
+    "minigrad/rules/oracle.py",
+    "minigrad/rules/cases*.py",
+    "minigrad/kernels/core_cases.py",
+]
 MISSING = "UnsupportedError: {}() needs the folder minigrad/{}, which has been taken out of this copy of minigrad: "
 
 
