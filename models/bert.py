@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +17,7 @@ from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_jso
 from nn._checks import (
     as_given,
     as_ids,
+    check_callable,
     check_dtype,
     check_interval,
     check_kind,
@@ -34,7 +35,6 @@ from nn.transformer import attention_by_layer
 from ._config import Config, check_fields, check_layers
 from ._layers import stack
 from ._model import Model, check_model
-from .wordpiece import WordPiece
 
 Array = np.ndarray[Any, Any]
 
@@ -254,7 +254,12 @@ class BertEncoder(Model):
         return mean / np.sqrt((mean * mean).sum(axis=-1, keepdims=True) + 1e-24)  # a row of padding alone stays 0
 
     def embed(
-        self, texts: Sequence[str], tokenizer: WordPiece, *, batch_size: int = 32, progress: bool = False
+        self,
+        texts: Sequence[str],
+        tokenizer: Callable[[list[str]], Any],
+        *,
+        batch_size: int = 32,
+        progress: bool = False,
     ) -> Array:
         """Return the sentence embeddings of any number of texts as one NumPy array, (texts, d_model).
 
@@ -262,7 +267,7 @@ class BertEncoder(Model):
         texts of similar length, so that little of it is padding. ``progress`` shows a progress bar, if tqdm is installed.
         """
         check_texts(texts=texts)
-        check_kind("a WordPiece", WordPiece, tokenizer=tokenizer)
+        check_callable(tokenizer=tokenizer)
         check_positive(batch_size=batch_size)
         check_kind("True or False", progress=progress)
         result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
+from minigrad import OutOfRangeError, ShapeError, Tensor
 from minigrad.internal import TensorLike, array_of, plain_array
 
 from ._checks import as_given, beside, check_real, plain_numbers
@@ -23,8 +23,6 @@ class SampleWeights:
         if isinstance(given, Tensor):
             given = plain_array(given, f"sample_weight of {function},", REMEDY)
         factors = beside(plain_numbers(given, "sample_weight"), array_of(like))
-        if factors.dtype.kind not in "biuf":
-            raise DTypeError(f"{function} needs a real sample_weight, got dtype {factors.dtype}")
         if not factors.ndim or factors.shape != shape[: factors.ndim]:
             raise ShapeError(
                 f"{function} needs a sample_weight of shape {shape} or of its first axes, such as {shape[:1]}, got "

@@ -199,7 +199,7 @@ def draw_dot(
         >>> print(drawing.to_text(colour=False), end="")
         loss: sum  () float64
         └─ multiply 1  (2,) float64
-           └─ x  (2,) float64  |grad| 1.41
+           └─ x  (2,) float64  |.grad| 1.41
     """
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")

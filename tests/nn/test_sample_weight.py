@@ -182,7 +182,7 @@ def test_bad_weights() -> None:
         ([1, -1, 1, 1], OutOfRangeError, "finite numbers, 0 or more, got "),
         ([1, np.nan, 1, 1], OutOfRangeError, "finite numbers"),
         ([1, np.inf, 1, 1], OutOfRangeError, "finite numbers"),
-        ([1j] * 4, DTypeError, "a real sample_weight"),
+        ([1j] * 4, DTypeError, "sample_weight must be real numbers"),
         (["a"] * 4, DTypeError, "cannot make an array of numbers"),
         (np.zeros(4), ArgumentError, "mean over nothing: the batch is empty, or all of it is ignored or has weight 0"),
         (Tensor(np.ones(4), requires_grad=True), UnsupportedError, "sample_weight of cross_entropy, .*multiply the losses"),
