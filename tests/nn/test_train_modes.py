@@ -149,7 +149,7 @@ def test_embedding_texts_restores_the_mode_of_each_module() -> None:
             raise ZeroDivisionError
         return np.ones((len(texts), 2), int), np.ones((len(texts), 2), bool)
 
-    model.embed(["a", "b"], tokenizer)  # type: ignore[arg-type]
+    model.embed(["a", "b"], tokenizer)
     with pytest.raises(ZeroDivisionError):
-        model.embed(["wrong"], tokenizer)  # type: ignore[arg-type]
+        model.embed(["wrong"], tokenizer)
     assert [module.training for module in model.modules()] == modes
