@@ -1,50 +1,37 @@
-"""The context of a :class:`Function`: the values that its forward keeps for its backward, and where each comes from.
-
-A backward that is recorded may be differentiated. Then a kept value that depends on the inputs must not count as a constant.
-An input or an output is connected to its node of the tape, wherever the forward has put it: in an attribute, a list, a dict, a
-dataclass. :class:`Origins` tells which of the other values cannot depend on the inputs. The rest are *doubtful*: the gradients
-that a backward computes from them are right, and a derivative of these gradients with respect to the inputs raises an error.
-"""
+"""The context of a :class:`Function`: what its forward keeps for its backward, and where each value comes from."""
 
 from __future__ import annotations
 
-import copy
-import gc
-from collections.abc import Iterator, Sequence
-from functools import partial
-from numbers import Integral, Number
+import threading
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._tree import leaves
-from ..device import zeros
+from ..device import is_device_array, zeros
 from ..engine import observers
-from ..engine.functions import Composite
-from ..engine.primitive import Primitive
-from ..engine.tape import Entry, Output, new_entry
+from ..engine.tape import Entry, new_entry
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array
 from ..errors import GraphError
 
-_INERT = (
-    type(None), str, type, ModuleType, np.ufunc, np.dtype, range, Primitive, Composite, type(Ellipsis),
-)  # fmt: skip
-"""The types of values that do not depend on the inputs, or only by steps."""
+_CONSTANT = (int, str, type(None), type(...), slice, range, type, ModuleType, np.bool_, np.integer, np.dtype, np.ufunc)
 
 
 class FunctionContext:
     """``ctx``: the object that passes values from the forward of one :class:`Function` call to its backward.
 
-    Assign values to attributes of any name, or pass them to :meth:`save_for_backward`. Inputs and outputs stay connected to
-    the tape in both, also inside lists, tuples, dicts and dataclasses, so a backward that uses differentiable operations can
-    itself be differentiated. Any other value that may depend on the inputs, such as an intermediate result, allows first
-    derivatives only: a second derivative with respect to the inputs raises GraphError.
+    Assign values to attributes of any name, or pass them to :meth:`save_for_backward`. What a second derivative does with a
+    value depends on what it is:
 
-    Integers, booleans, text, arguments that require no gradient, and numbers that the code of the forward names are constants.
-    Other arrays and numbers are constants if the forward reads no numbers from a Tensor (``t.numpy()``, ``t.item()``). A
-    backward cannot see which values it takes from elsewhere, such as a variable of the module: they count as constants.
+    1. An input or an output is connected to the tape, also inside tuples, lists, dicts, dataclasses, and the attributes of an
+       object of a plain class.
+    2. Integers, booleans, text, None, dtypes, functions without a closure, arrays of integers or booleans, and arguments of
+       ``apply`` that are not Tensors are constants. So are floating numbers, unless forward takes numbers out of a Tensor
+       (``t.numpy()``, ``t.item()``). What backward finds elsewhere is a constant, too, so write no results there.
+    3. Any other value, such as an intermediate result, is *doubtful*. First derivatives are right, and a second derivative
+       with respect to the inputs raises GraphError.
 
     Attributes:
         needs_input_grad: one boolean per argument of ``apply``: whether it needs a gradient.
@@ -60,265 +47,141 @@ class FunctionContext:
         self.saved_tensors = values
 
 
-def constants_of(forward: Any) -> list[Any]:
-    """Return the numbers that the code of ``forward`` names before it runs: literals, globals, variables of its closure."""
-    code = getattr(forward, "__code__", None)
-    if code is None:
-        return []
-    named = [*map(forward.__globals__.get, code.co_names), *map(_content, forward.__closure__ or ())]
-    return [value for value in (*code.co_consts, *named) if isinstance(value, Number)]
+class _Reads(threading.local):
+    """Counts how often code of this thread took floating numbers out of a Tensor."""
+
+    count = 0
+
+    def note(self, tensor: Any) -> None:
+        self.count += tensor.dtype.kind in "fc"
 
 
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # a variable that has no value yet
-        return None
+reads = _Reads()
+observers.handed_out.append(reads.note)
+observers.numbers_read.append(reads.note)
 
 
-class watch_reads:
-    """A block that notes in ``found`` whether any code read floating numbers from a Tensor as plain values."""
-
-    def __init__(self) -> None:
-        self.found = False
-
-    def _note(self, tensor: Any) -> None:
-        self.found = self.found or tensor.dtype.kind in "fc"
-
-    def __enter__(self) -> watch_reads:
-        observers.handed_out.append(self._note)
-        observers.numbers_read.append(self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        observers.handed_out.remove(self._note)
-        observers.numbers_read.remove(self._note)
+class Slot(int):
+    """Stands in a context for an array or a Tensor: the index of its array in ``entry.kept``."""
 
 
-class KeptFrom(NamedTuple):
-    """Where a kept value comes from: ``kind`` is "argument", "ans" (an output), "constant" or "saved" (somewhere else)."""
-
-    kind: str
-    position: int = 0
-
-
-class Origins:
-    """The origins of the values that the forward of one call has kept.
+class Kept:
+    """What the context of one call keeps.
 
     Attributes:
-        read: the forward read numbers or arrays from a Tensor, so a plain value may depend on the inputs, too.
+        values: the array of each slot, for the entry.
+        origins: where each is from ("argument" i, "ans" i, which is an output, or "saved"), and whether it was a Tensor.
+        doubtful: the names of the doubtful values.
     """
 
-    _args: Sequence[Any]
-    _outputs: Sequence[Any]
-    _ans: Sequence[Any]
-
     def __init__(
-        self, constants: Sequence[Any], args: Sequence[Any], kwargs: Any, outputs: Sequence[Any], ans: Any, read: bool
+        self, ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], arrays: Any, plain: Any, read: bool
     ) -> None:
-        self.read = read
-        self._known: dict[int, tuple[Any, KeptFrom]] = {}  # by id, with the value, so that the id stays its own
-        self._args, self._outputs, self._ans = args, outputs, ans
-        plain = leaves([kwargs, *(arg for arg in args if not isinstance(arg, Tensor))])
-        self._constants = {*map(id, plain), *map(id, constants)}
+        """``arrays`` are those of ``outputs``. ``plain`` has the arguments without Tensors. For ``read`` see _is_constant."""
+        tensors, given = [arg for arg in args if isinstance(arg, Tensor)], {*map(id, plain)}
+        shared = {id(t._array) for t in tensors for u in tensors if t._array is u._array and t._node is not u._node}
+        shared |= given & {id(t._array) for t in tensors}  # t.numpy() and t.detach() share the array of t
+        given -= shared
+        origins = {id(output): ("ans", i) for found in (outputs, arrays) for i, output in enumerate(found)}
+        origins |= {id(arg): ("argument", i) for i, arg in enumerate(args)}
+        origins |= {id(t._array): ("saved", 0) if id(t._array) in shared else origins[id(t)] for t in tensors}
+        self.values, self.origins, self.doubtful = list[Any](), list[tuple[str, int, bool]](), list[str]()
 
-    def of(self, value: Any) -> KeptFrom:
-        """Return the origin of a value while the forward's inputs and outputs are at hand."""
-        for i, arg in enumerate(self._args):
-            if value is arg:
-                return KeptFrom("argument", i)
-        for i, output in enumerate(self._outputs):
-            if value is output:
-                return KeptFrom("ans", i)
-        if id(value) in self._constants:
-            return KeptFrom("constant")
-        array = value._array if isinstance(value, Tensor) else value
-        same = [i for i, arg in enumerate(self._args) if isinstance(arg, Tensor) and arg._array is array]
-        if same:  # t.numpy() and t.detach() share the array of t
-            alike = len({id(self._args[i]._node) for i in same}) == 1
-            return KeptFrom("argument", same[0]) if alike else KeptFrom("saved")
-        index = next((i for i, array_out in enumerate(self._ans) if array_out is array), None)
-        return KeptFrom("saved") if index is None else KeptFrom("ans", index)
+        def replaced(path: Any, value: Any) -> Any:
+            array, wrapped = (value._array, True) if isinstance(value, Tensor) else (value, False)
+            is_array = isinstance(array, (np.ndarray, np.generic)) or is_device_array(array)
+            kind, i = (is_array and (origins.get(id(value)) or origins.get(id(array)))) or ("saved", 0)
+            if kind == "saved":
+                if wrapped and value._node is not None:
+                    return value  # it is at its own node
+                if id(value) not in given and not _is_constant(array, read):
+                    self.doubtful.append(_spelled(path))
+            if not is_array:
+                return value
+            self.values.append(arrays[i] if kind == "ans" else array)
+            self.origins.append((kind, i, wrapped))
+            return Slot(len(self.values) - 1)
 
-    def settle(self, ctx: FunctionContext) -> list[tuple[Any, KeptFrom]]:
-        """Note the origins of the values in the attributes of ``ctx``, and return its inputs and outputs.
+        done: dict[int, Any] = {}
+        self._all = {name: rebuilt(f"ctx.{name}", value, replaced, done) for name, value in vars(ctx).items()}
+        self._filled = [name for name, value in vars(ctx).items() if self._all[name] is not value]
 
-        After that, the origins hold no value that ``ctx`` does not hold.
-        """
-        attributes = [v for name, v in vars(ctx).items() if name not in ("needs_input_grad", "saved_tensors")]
-        for value in _reachable(attributes) if attributes else ():
-            origin = self.of(value)
-            if origin.kind != "saved":
-                self._known[id(value)] = value, origin
-        self._args, self._outputs, self._ans, self._constants = (), (), (), set()
-        return [(v, origin) for v, origin in self._known.values() if origin.kind != "constant" and hasattr(v, "dtype")]
-
-    def known(self, value: Any) -> KeptFrom:
-        return self._known.get(id(value), (None, KeptFrom("saved")))[1]
+    def context(self, fill: Callable[[Any, Any], Any]) -> FunctionContext:
+        """Return a context with ``fill(path, slot)`` in place of each slot; ``fill`` returns other values as they are."""
+        ctx, done = object.__new__(FunctionContext), dict[int, Any]()
+        vars(ctx).update(self._all)
+        vars(ctx).update({name: rebuilt(name, self._all[name], fill, done) for name in self._filled})
+        return ctx
 
 
-class RecordedContext(FunctionContext):
-    """``ctx`` for a recorded backward. It has the attributes of ``ctx``, which a :class:`ContextReader` reads one by one."""
-
-    def __init__(self, reader: ContextReader) -> None:
-        self.needs_input_grad = reader.ctx.needs_input_grad
-        self.__reader = reader
-
-    def __getattr__(self, name: str) -> Any:
-        value = self.__reader.read(name)
-        setattr(self, name, value)
+def rebuilt(path: Any, value: Any, leaf: Callable[[Any, Any], Any], done: dict[int, Any]) -> Any:
+    """Return ``value`` with ``leaf(path, v)`` for each v in its containers. Only containers that this changes are copied."""
+    if isinstance(value, _CONSTANT) and type(value) is not Slot:
         return value
+    kind, items = type(value), None
+    if kind is tuple or kind is list or (hasattr(kind, "_fields") and not hasattr(value, "__dict__")):
+        items, form = dict(enumerate(value)), "{}[{}]"
+    elif kind is dict and all(isinstance(key, (str, int)) for key in value):
+        items, form = value, "{}[{!r}]"
+    elif kind.__new__ is object.__new__ and not isinstance(value, Tensor) and not is_device_array(value):
+        state, form = (
+            object.__getstate__(value),
+            "{}.{}",
+        )  # attributes, or (attributes, slots); other classes may hide data
+        items = {**(state[0] or {}), **state[1]} if isinstance(state, tuple) else state
+    if items is None or done.get(id(value)) is leaf:  # the latter contains itself
+        return leaf(path, value)
+    if id(value) not in done:
+        done[id(value)] = leaf
+        new = {key: rebuilt((form, path, key), item, leaf, done) for key, item in items.items()}
+        same = all(new[key] is item for key, item in items.items())
+        done[id(value)] = value if same else _like(value, new)
+    return done[id(value)]
 
 
-class ContextReader:
-    """Gives each value that ``ctx`` keeps at its node of the tape.
-
-    Attributes:
-        saved: the saved tensors, each with its origin.
-        several: whether the Function has several outputs.
-        doubtful: the names of the doubtful values that the backward has read.
-    """
-
-    def __init__(
-        self, entry: Entry, ctx: FunctionContext, origins: Origins, saved: Sequence[tuple[Any, KeptFrom]], several: bool
-    ) -> None:
-        self.entry, self.ctx, self.origins, self.saved, self.several = entry, ctx, origins, saved, several
-        self.doubtful: list[str] = []
-
-    def read(self, name: str) -> Any:
-        if name == "saved_tensors":
-            return tuple(self._connected(f"{name}[{i}]", v, origin) for i, (v, origin) in enumerate(self.saved))
-        return self._rebuilt(name, getattr(self.ctx, name), {})
-
-    def _connected(self, name: str, value: Any, origin: KeptFrom) -> Any:
-        """Return a value of this origin at its node of the tape."""
-        node: Any = None
-        array = value._array if isinstance(value, Tensor) else value
-        if origin.kind == "saved" and self._depends(value):
-            self.doubtful.append(name)
-        elif origin.kind == "argument":
-            node = self.entry.parents[origin.position]
-        elif origin.kind == "ans" and array.dtype.kind in "fc":
-            node = Output(self.entry, origin.position, array.shape, array.dtype) if self.several else self.entry
-        return (
-            value if node is None else make_tensor(np.asarray(array) if isinstance(array, np.generic) else array, node)
-        )
-
-    def _depends(self, value: Any) -> bool:
-        """Return whether a value of unknown origin may depend on the inputs other than by steps."""
-        if isinstance(value, Tensor):
-            return value._node is None and value.dtype.kind in "fc"  # a tracked one is at its own node
-        if isinstance(value, (_INERT, Integral, FunctionType, BuiltinFunctionType, tuple, list, dict, set, frozenset)):
-            return False  # of a container or a function, only the parts count
-        if hasattr(value, "dtype"):
-            return self.origins.read and getattr(value.dtype, "kind", "f") in "fcO"
-        return isinstance(value, Iterator) or (self.origins.read and not _parts(value))
-
-    def _rebuilt(self, name: str, value: Any, done: dict[int, Any]) -> Any:
-        """Return ``value``; if it contains inputs or outputs, return a copy of it with these at their nodes."""
-        if id(value) in done:
-            return done[id(value)]
-        origin = self.origins.known(value)
-        if origin.kind != "saved" or not _parts(value):
-            return self._connected(name, value, origin)
-        done[id(value)] = value
-        if isinstance(value, dict):
-            items, form = dict(value), "{}[{!r}]"
-        elif isinstance(value, (list, tuple)):
-            items, form = dict(enumerate(value)), "{}[{}]"
-        elif _has_attributes(value):
-            items, form = dict(vars(value)), "{}.{}"
-        else:
-            self._searched(name, value)
-            return value
-        inside = {key: self._rebuilt(form.format(name, key), item, done) for key, item in items.items()}
-        changed = {key: item for key, item in inside.items() if item is not items[key]}
-        if not changed:
-            return value
-        if isinstance(value, tuple):
-            return type(value)(*inside.values()) if hasattr(value, "_fields") else type(value)(inside.values())
-        copied = done[id(value)] = copy.copy(value)
-        for key, item in changed.items():
-            if isinstance(value, (dict, list)):
-                copied[key] = item
-            else:
-                object.__setattr__(copied, key, item)  # a dataclass may be frozen
-        return copied
-
-    def _searched(self, name: str, value: Any) -> None:
-        """Search an object, such as a function with a closure, whose parts cannot be replaced."""
-        for part in _reachable(value):
-            origin = self.origins.known(part)
-            if origin.kind in ("argument", "ans") or (
-                origin.kind == "saved" and not _parts(part) and self._depends(part)
-            ):
-                self.doubtful.append(name)
-                return
+def _like(value: Any, items: dict[Any, Any]) -> Any:
+    """Return a container of the kind of ``value`` with these items."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(*items.values()) if hasattr(value, "_fields") else type(value)(items.values())
+    made = {} if isinstance(value, dict) else object.__new__(type(value))
+    for key, item in items.items():
+        made.__setitem__(key, item) if isinstance(made, dict) else object.__setattr__(made, key, item)
+    return made
 
 
-def doubt(name: str, doubtful: Sequence[str], parents: list[Any], like: Any) -> Tensor:
-    """Return a 0 whose derivative with respect to ``parents`` raises. It marks a gradient made of doubtful values."""
-    raw = like._array if isinstance(like, Tensor) else like
-    zero = zeros((), raw, raw.dtype if raw.dtype.kind in "fc" else np.float64)
-    return make_tensor(zero, new_entry(_DoubtPlan(name, doubtful), parents, (), zero))
+def _spelled(path: Any) -> str:
+    return path if isinstance(path, str) else path[0].format(_spelled(path[1]), path[2])
 
 
-class _DoubtPlan:
-    """The plan of a doubt, whose derivative raises."""
+def _is_constant(value: Any, read: bool) -> bool:
+    """Return whether a value depends on the inputs by steps only. ``read``: forward took numbers out of a Tensor."""
+    if isinstance(value, (float, complex, np.inexact)):
+        return not read
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        parts = (getattr(value, name, None) for name in ("__closure__", "__defaults__", "__kwdefaults__", "__self__"))
+        return all(part is None or isinstance(part, ModuleType) for part in parts)
+    return getattr(getattr(value, "dtype", None), "kind", "O") in "biu"
+
+
+class Doubt:
+    """The plan of a 0 that is added to a gradient made of ``doubtful`` values. Its derivative raises."""
 
     fresh = False
     positions = extras = constants = names = ()
 
-    def __init__(self, name: str, doubtful: Sequence[str]) -> None:
-        self.name, self.doubtful = name, sorted(set(doubtful))
-        self.primitive = DoubtOperation(f"{name}.ctx", ())
+    def __init__(self, primitive: Any, doubtful: Sequence[str]) -> None:
+        self.primitive, self.doubtful = primitive, doubtful
+
+    def added_to(self, gradient: Any, parents: list[Any]) -> Tensor:
+        zero = zeros((), getattr(gradient, "_array", gradient), gradient.dtype)
+        return gradient + make_tensor(zero, new_entry(self, parents, (), zero))
 
     def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
-        which = " and ".join(f"ctx.{name}" for name in self.doubtful)
         raise GraphError(
-            f"a second derivative of {self.name} would be wrong: its backward read {which}, which may depend on the inputs and "
-            "is neither one of its inputs nor one of its outputs, so it would count as a constant. Keep inputs and outputs in "
-            "ctx and compute the rest from them in backward. Pass a constant to apply as a further argument, or make it in "
-            "backward"
+            f"a second derivative of {self.primitive.name} would be wrong: forward kept {' and '.join(self.doubtful)}, which "
+            "may depend on the inputs and is neither an input nor an output, so it would count as a constant. Keep inputs and "
+            "outputs in ctx and compute the rest from them in backward; pass a constant to apply as a further argument, or "
+            "make it in backward"
         )
 
     pull_tensors = pull
-
-
-class DoubtOperation(NamedTuple):
-    """The replacement for the primitive of the entry of a doubt."""
-
-    name: str
-    arguments: tuple[str, ...]
-
-
-def _has_attributes(value: Any) -> bool:
-    return hasattr(value, "__dict__") and not isinstance(value, (FunctionType, partial))
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return the values directly inside a container or an object; none for an array, a number, or an object of C."""
-    if isinstance(value, (Tensor, Number, Iterator, *_INERT)) or hasattr(value, "dtype"):
-        return []
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, (list, tuple)):
-        return list(value)
-    if isinstance(value, BuiltinFunctionType):  # a function of a module, or a method such as [y].pop
-        return [] if isinstance(value.__self__, ModuleType) else [value.__self__]
-    if isinstance(value, FunctionType):  # without the globals of its module
-        defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        return [*defaults, *(value.__closure__ or ())]
-    return [part for part in gc.get_referents(value) if not isinstance(part, (type, ModuleType))]
-
-
-def _reachable(value: Any) -> Iterator[Any]:
-    """Yield ``value`` and everything inside it."""
-    seen: set[int] = set()
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            waiting += _parts(one)

@@ -6,11 +6,11 @@ values from the forward than its arguments and result.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.outputs import outputs as outputs_at
-from ..engine.tape import Entry, entry_of, leading_to, new_entry, wengert_list
+from ..engine.tape import Entry, Output, entry_of, leading_to, new_entry, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
-from .context import ContextReader, FunctionContext, Origins, RecordedContext, constants_of, doubt, watch_reads
+from .context import Doubt, FunctionContext, Kept, Slot, reads
 
 
 class Function:
@@ -76,12 +76,12 @@ class Function:
                 or a second derivative needs a kept value that may depend on the inputs and is neither an input nor an output.
         """
         started = perf_counter() if in_any_thread else 0.0
-        cls._refuse_hidden_tensors(args, kwargs)
+        plain = cls._refuse_hidden_tensors(args, kwargs)
         on = recording()
         parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]
         ctx = FunctionContext(tuple(parent is not None for parent in parents))
-        constants = constants_of(cls.forward)
-        with no_grad(), watch_reads() as reads:
+        before = reads.count
+        with no_grad():
             returned = cls.forward(ctx, *args, **kwargs)
         if not any(isinstance(arg, Tensor) for arg in args):
             return returned
@@ -91,34 +91,48 @@ class Function:
         floating = [array for array in arrays if array.dtype.kind in "fc"]
         if not any(ctx.needs_input_grad) or not floating:
             return outputs_at(ans, None)
-        origins = Origins(constants, args, kwargs, outputs, arrays, reads.found)
-        plan, kept = _planned(cls, ctx, args, ans, origins)
+        kept = Kept(ctx, args, outputs, arrays, plain, reads.count != before)
+        plan = _FunctionPlan(cls, args, ctx.needs_input_grad, kept, ans)
+        for observe in observers.plan_made:
+            observe(plan)
         if started:
             plan.again = _again(cls, plan.primitive.arguments, args, kwargs)
-        entry = new_entry(plan, parents, kept, floating[0])
+        entry = new_entry(plan, parents, plan.keep(kept.values), floating[0])
+        kept.values = []
         if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
         return outputs_at(ans, entry)
 
     @classmethod
-    def _refuse_hidden_tensors(cls, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def _refuse_hidden_tensors(cls, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        """Return what ``apply`` got besides Tensors. Raise if a Tensor that requires a gradient is in there."""
         hidden = leaves([kwargs, *(arg for arg in args if not isinstance(arg, Tensor))])
         if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in hidden):
             raise UnsupportedError(
                 f"{cls.__name__}.apply got a Tensor that requires a gradient in a keyword argument or a container, where it "
                 "would be cut off from the tape: pass it as a separate positional argument"
             )
+        return hidden
 
 
-class _FunctionOperation(NamedTuple):
-    """The replacement for the primitive of an entry."""
+@dataclass(unsafe_hash=True)
+class _Operation:
+    """The replacement for the primitive of an entry. It looks at the signature of forward only when asked for names."""
 
     name: str
-    arguments: tuple[str, ...]
+    count: int  # of the positional arguments
+    function: type[Function] = field(compare=False)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the positional arguments of ``forward`` after ``ctx``."""
+        parameters = list(inspect.signature(self.function.forward).parameters.values())[1:]
+        names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][: self.count]
+        return (*names, *(f"args{i}" for i in range(len(names), self.count)))
 
 
 class _FunctionPlan:
-    """The plan of one call: it stores the origin of each saved value and pulls a cotangent back.
+    """The plan of one call: it knows the place of each kept value and pulls a cotangent back.
 
     In a trace, ``again`` calls the function with other Tensors, so that its derivative can be checked.
 
@@ -128,28 +142,41 @@ class _FunctionPlan:
     fresh = True  # _pull copies each gradient, because a backward may reuse its array
     positions = extras = ()
 
-    def __init__(self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], origins: Origins) -> None:
+    def __init__(
+        self, function: type[Function], args: Sequence[Any], needed: Sequence[bool], kept: Kept, ans: Any
+    ) -> None:
         self.function = function
-        self.ctx = ctx
-        self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
+        self.primitive = _Operation(function.__name__, len(args), function)
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
         self.again: Callable[[Mapping[str, Any]], Any] | None = None
-        self.outputs: list[Any] = []  # the shape and dtype of each output if there are several
-        self.origins = origins
-        self.saved = [origins.of(value) for value in ctx.saved_tensors]
-        self.wrapped = [isinstance(value, Tensor) for value in ctx.saved_tensors]
-        self.attributes = origins.settle(ctx)
-        found = [*self.saved, *(origin for _, origin in self.attributes)]
-        arguments = self.primitive.arguments
-        self.names = [arguments[i] if kind == "argument" else "ans" if kind == "ans" else "saved" for kind, i in found]
-        needed = ctx.needs_input_grad
-        self.constants = [p for p, (kind, i) in enumerate(found) if kind == "argument" and not needed[i]]
+        # the shape and dtype of each output if there are several
+        self.outputs = [(array.shape, array.dtype) for array in ans] if isinstance(ans, tuple) else []
+        self.kept = kept
+        self.constants = [p for p, (kind, i, _) in enumerate(kept.origins) if kind == "argument" and not needed[i]]
         self.keep: Callable[[Sequence[Any]], Sequence[Any]] = tuple
         self.pull: Pull = _pull
         self.pull_tensors: Pull = _pull_tensors
 
+    @property
+    def names(self) -> list[str]:
+        return [self.primitive.arguments[i] if kind == "argument" else kind for kind, i, _ in self.kept.origins]
+
     def backward(self, entry: Entry, g: Array, create_graph: bool) -> list[Any]:
-        ctx, reader = self._context(entry, create_graph)
+        kept = entry.kept
+        assert kept is not None
+
+        def fill(_: Any, slot: Any) -> Any:
+            """Return the kept value of a slot; if the backward is recorded, an input or an output is at its node."""
+            if type(slot) is not Slot:
+                return slot
+            value, node, (kind, i, wrapped) = kept[slot], None, self.kept.origins[slot]
+            if create_graph and kind == "argument":
+                node = entry.parents[i]
+            elif create_graph and kind == "ans" and value.dtype.kind in "fc":
+                node = Output(entry, i, value.shape, value.dtype) if self.outputs else entry
+            return value if node is None and not wrapped else make_tensor(value, node)
+
+        ctx = self.kept.context(fill)
         grads = self._grads(g)
         returned = self.function.backward(ctx, *grads)
         gradients = list(returned) if isinstance(returned, (tuple, list)) else [returned]
@@ -158,21 +185,10 @@ class _FunctionPlan:
             None if g is None or parent is None else g if isinstance(g, Tensor) else as_contribution(g, parent, entry)
             for g, parent in zip(gradients, entry.parents)
         ]
-        if reader is None or not reader.doubtful:
+        if not (create_graph and self.kept.doubtful):
             return gradients
-        name = self.function.__name__
-        return [g if g is None else g + doubt(name, reader.doubtful, entry.parents, g) for g in gradients]
-
-    def _context(self, entry: Entry, create_graph: bool) -> tuple[FunctionContext, ContextReader | None]:
-        """Return the context for the backward; if the backward is recorded, inputs and outputs have their nodes."""
-        assert entry.kept is not None
-        saved = [make_tensor(v, None) if wrapped else v for v, wrapped in zip(entry.kept, self.wrapped)]
-        if create_graph:
-            reader = ContextReader(entry, self.ctx, self.origins, list(zip(saved, self.saved)), bool(self.outputs))
-            return RecordedContext(reader), reader
-        ctx = copy.copy(self.ctx)
-        ctx.saved_tensors = tuple(saved)
-        return ctx, None
+        doubt = Doubt(_Operation(self.primitive.name, 0, self.function), self.kept.doubtful)
+        return [g if g is None else doubt.added_to(g, entry.parents) for g in gradients]
 
     def _grads(self, g: Any) -> list[Tensor]:
         """Return one cotangent Tensor per output."""
@@ -187,20 +203,23 @@ class _FunctionPlan:
         return grads
 
     def _check(self, gradients: list[Any], grads: list[Tensor]) -> None:
-        name, names = self.function.__name__, self.primitive.arguments
-        if len(gradients) != len(names):
+        name, count = self.function.__name__, len(self.is_tensor)
+        if len(gradients) != count:
+            names = self.primitive.arguments
             raise ArgumentError(
-                f"{name}.backward returned {len(gradients)} gradient(s) for {len(names)} argument(s) of forward "
+                f"{name}.backward returned {len(gradients)} gradient(s) for {count} argument(s) of forward "
                 f"({', '.join(names)}): return one for each, or None for no gradient"
             )
-        for gradient, argument, is_tensor in zip(gradients, names, self.is_tensor):
+        for i, (gradient, is_tensor) in enumerate(zip(gradients, self.is_tensor)):
             if gradient is not None and not is_tensor:
+                argument = self.primitive.arguments[i]
                 raise ArgumentError(
                     f"{name}.backward returned a gradient for '{argument}', which was not a Tensor: return None for it"
                 )
             if gradient is None or not all(t.requires_grad for t in grads) or _leads_from(grads, gradient):
                 continue
             if np.any(_value(gradient)):  # it is linear in grads
+                argument = self.primitive.arguments[i]
                 raise GraphError(
                     f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so a second "
                     "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
@@ -230,21 +249,6 @@ def _leads_from(grads: list[Tensor], gradient: Any) -> bool:
     return entry_of(node) in leading_to(starts, wengert_list([node], min(start.seq for start in starts)))[1]
 
 
-def _planned(
-    function: type[Function], ctx: FunctionContext, args: Sequence[Any], ans: Any, origins: Origins
-) -> tuple[_FunctionPlan, Sequence[Any]]:
-    """Return the plan of a call and the values that its entry keeps: the saved arrays, inputs and outputs."""
-    plan = _FunctionPlan(function, ctx, args, origins)
-    arrays = ans if isinstance(ans, tuple) else (ans,)
-    if isinstance(ans, tuple):
-        plan.outputs = [(array.shape, array.dtype) for array in arrays]
-    saved, ctx.saved_tensors = [*zip(ctx.saved_tensors, plan.saved), *plan.attributes], ()
-    plan.attributes = []
-    for observe in observers.plan_made:
-        observe(plan)
-    return plan, plan.keep([arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in saved])
-
-
 def _pull(entry: Entry, g: Array) -> Sequence[Any]:
     plan: Any = entry.plan
     with no_grad():
@@ -259,13 +263,6 @@ def _pull_tensors(entry: Entry, g: Array) -> Sequence[Any]:
         t if t is None or getattr(t, "_node", None) is not None else make_tensor(copied(_value(t)), None)
         for t in gradients
     ]
-
-
-def _argument_names(function: type[Function], count: int) -> tuple[str, ...]:
-    """Return the names of the positional arguments of ``forward`` after ``ctx``."""
-    parameters = list(inspect.signature(function.forward).parameters.values())[1:]
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
-    return (*names, *(f"args{i}" for i in range(len(names), count)))
 
 
 def _value(value: Any) -> Any:

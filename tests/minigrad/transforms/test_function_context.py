@@ -2,10 +2,9 @@
 
 import functools
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,10 +28,22 @@ class Both(NamedTuple):
     y: Any
 
 
-@dataclass
+@dataclass(slots=True)
 class Slots:
     y: Any
-    __slots__ = ("y",)
+
+
+class Plain:
+    """An object of a plain class."""
+
+    def __init__(self, y: Any) -> None:
+        self.inside = {"y": (y, 3)}
+
+
+class Cycle(Plain):
+    def __init__(self, y: Any) -> None:
+        super().__init__(y)
+        self.me = self
 
 
 def exp(keep: Callable[[Any, Any, Any], None], read: Callable[[Any], Any], raw: bool = False) -> Any:
@@ -65,24 +76,29 @@ def append(ctx: Any, x: Any, y: Any) -> None:
     kept.append(y)
 
 
+def plain(x: float) -> float:
+    return x
+
+
 RIGHT: dict[str, Any] = {
     "attribute": (put(y=lambda x, y: y), lambda ctx: ctx.y),
     "input": (put(x=lambda x, y: x), lambda ctx: np.exp(ctx.x)),
     "the input's array": (put(x=lambda x, y: x.numpy()), lambda ctx: np.exp(ctx.x)),
     "the input detached": (put(x=lambda x, y: x.detach()), lambda ctx: np.exp(ctx.x)),
     "list": (put(all=lambda x, y: [3, [y]]), lambda ctx: ctx.all[1][0]),
-    "dict": (put(all=lambda x, y: OrderedDict(y=y, n=3)), lambda ctx: ctx.all["y"]),
+    "dict": (put(all=lambda x, y: {"y": y, "n": 3}), lambda ctx: ctx.all["y"]),
     "tuple": (put(all=lambda x, y: (x, y)), lambda ctx: ctx.all[1]),
     "namedtuple": (put(all=lambda x, y: Both(3, y)), lambda ctx: ctx.all.y),
     "dataclass": (put(kept=lambda x, y: Kept(y)), lambda ctx: ctx.kept.y),
-    "instance": (put(kept=lambda x, y: SimpleNamespace(inside=SimpleNamespace(y=y))), lambda ctx: ctx.kept.inside.y),
+    "dataclass with slots": (put(kept=lambda x, y: Slots(y)), lambda ctx: ctx.kept.y),
+    "object": (put(kept=lambda x, y: Plain(y)), lambda ctx: ctx.kept.inside["y"][0]),
     "appended later": (append, lambda ctx: ctx.all[0]),
     "saved": (lambda ctx, x, y: ctx.save_for_backward(y), lambda ctx: ctx.saved_tensors[0]),
-    "unread": (put(half=lambda x, y: y / 2, y=lambda x, y: y), lambda ctx: ctx.y),
     "default": (put(y=lambda x, y: y), lambda ctx: getattr(ctx, "missing", ctx.y)),
-    "constants": (put(n=lambda x, y: x.size // x.size, s=lambda x, y: x.shape, m=lambda x, y: x > -9,
-                      a=lambda x, y: np.exp, d=lambda x, y: x.dtype, x=lambda x, y: x, y=lambda x, y: y),
-                  lambda ctx: ctx.a(ctx.x) * ctx.m * ctx.n + 0 * sum(ctx.s)),
+    "constants": (put(n=lambda x, y: x.size // x.size, s=lambda x, y: x.shape, m=lambda x, y: x > -9, none=lambda x, y: None,
+                      f=lambda x, y: np.exp, g=lambda x, y: math.exp, h=lambda x, y: plain, d=lambda x, y: x.dtype,
+                      i=lambda x, y: np.argsort(x, axis=None), text=lambda x, y: "a", y=lambda x, y: y),
+                  lambda ctx: ctx.y * ctx.m * ctx.n * ctx.f(0.0) * ctx.g(0.0) * ctx.h(1.0) + 0 * sum(ctx.s)),
 }  # fmt: skip
 
 
@@ -112,7 +128,11 @@ DOUBTFUL: dict[str, Any] = {
     "deque": (put(z=lambda x, y: deque([y])), lambda ctx: ctx.z[0]),
     "iterator": (put(z=lambda x, y: iter([y])), lambda ctx: next(ctx.z)),
     "generator": (put(z=lambda x, y: (part for part in [y])), lambda ctx: next(ctx.z)),
-    "method": (put(z=lambda x, y: [y].pop), lambda ctx: ctx.z()),
+    "method": (put(z=lambda x, y: [y].copy), lambda ctx: ctx.z()[0]),
+    "cycle": (put(z=lambda x, y: Cycle(y)), lambda ctx: ctx.z.me.inside["y"][0]),
+    "key": (put(z=lambda x, y: {y: 1}), lambda ctx: next(iter(ctx.z))),
+    "subclass of list": (put(z=lambda x, y: type("L", (list,), {})([y])), lambda ctx: ctx.z[0]),
+    "made array": (put(z=lambda x, y: np.ones(np.shape(x)), y=lambda x, y: y), lambda ctx: ctx.y * ctx.z),
 }  # fmt: skip
 READ: dict[str, Any] = {  # these need the numbers of a Tensor
     "array": (put(z=lambda x, y: np.exp(x.numpy())), lambda ctx: ctx.z),
@@ -136,7 +156,10 @@ def test_other_values_give_first_derivatives_and_refuse_the_second(keep: Any, re
         lambda x: mg.jvp(mg.grad(total), (x,), (x,)),
         mg.grad(lambda x: mg.grad(total)(x)[0]),
     ):
-        with pytest.raises(mg.GraphError, match=r"second derivative of Exp .* read ctx\.(z|saved_tensors\[1\])"):
+        with pytest.raises(
+            mg.GraphError,
+            match=r"second derivative of Exp .* kept ctx\.(z|saved_tensors\[1\]).* inputs and outputs in ctx.* argument",
+        ):
             second(X)
 
 
@@ -160,40 +183,57 @@ def test_a_gradient_that_is_recorded_but_not_differentiated_again_is_returned() 
         mg.grad(lambda v: mg.grad(lambda x: f(x * v).sum())(X)[0])(2.0)
 
 
-def test_constants_without_reading_a_tensor_and_arguments() -> None:
+def scale(read: bool, constants: Callable[[Any, Any], Any]) -> Any:
     class Scale(Function):
         @staticmethod
-        def forward(ctx: Any, x: Any, weights: Any, power: float, *, factor: float) -> Any:
-            ctx.table = np.linspace(0, 1, 3)
-            ctx.root = 1 / math.sqrt(x.size)
-            ctx.given, ctx.weights, ctx.x = [power, factor], weights, x
-            return x**power * factor * weights * ctx.root + ctx.table
+        def forward(ctx: Any, x: Any, weights: Any, power: float, *, factor: float = 1.0) -> Any:
+            ctx.constants, ctx.x, ctx.w = constants(power, factor), x, weights
+            return (x.numpy() if read else x) ** power * weights
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
-            power, factor = ctx.given
-            return (
-                g * power * ctx.x ** (power - 1) * factor * ctx.weights * ctx.root * (ctx.table + 1 - ctx.table),
-                None,
-                None,
-            )
+            power, one = ctx.constants
+            return g * power * ctx.x ** (power - 1) * ctx.w * one, None, None
 
-    mg.check_grads(lambda x: Scale.apply(x, np.array([1.0, 2.0, 3.0]), 3.0, factor=0.5), [X], order=3)
-    mg.check_grads(lambda x: Scale.apply(x, Tensor([1.0, 2.0, 3.0]), 3.0, factor=0.5), [X], order=3)
+    return Scale
 
 
-def test_arguments_stay_constants_when_the_forward_reads_arrays() -> None:
-    class Scale(Function):
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize("weights", [np.array([1.0, 2.0, 3.0]), Tensor([1.0, 2.0, 3.0]), 2.0])
+def test_arguments_are_constants(read: bool, weights: Any) -> None:
+    f = scale(read, lambda power, factor: [power, factor]).apply
+    mg.check_grads(lambda x: f(x, weights, 3.0, factor=1.0), [X], order=2)
+
+
+NUMBERS: list[Any] = [lambda p, f: (3.0, np.float64(1.0)), lambda p, f: (math.sqrt(9), np.float32(1))]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_a_number_is_a_constant_unless_the_forward_took_numbers_out_of_a_tensor(numbers: Any) -> None:
+    mg.check_grads(lambda x: scale(False, numbers).apply(x, 2.0, 3), [X], order=2)
+    total: Any = lambda x: scale(True, numbers).apply(x, 2.0, 3).sum()
+    np.testing.assert_allclose(mg.grad(total)(X), 6 * X**2)
+    with pytest.raises(mg.GraphError, match=r"kept ctx\.constants\[0\] and ctx\.constants\[1\]"):
+        mg.hessian(total)(X)
+
+
+def test_an_argument_into_which_forward_puts_a_result() -> None:
+    class Keep(Function):
         @staticmethod
-        def forward(ctx: Any, x: Any, weights: Any, factor: float) -> Any:
-            ctx.kept, ctx.half, ctx.x = {"w": weights, "f": factor}, 0.5, x
-            return x.numpy() ** 2 * weights * factor
+        def forward(ctx: Any, x: Any, cache: Any, obj: Any) -> Any:
+            y = np.exp(x)
+            cache.append(y * 1.0)
+            obj.y = y
+            ctx.cache, ctx.obj = cache, obj
+            return y
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
-            return g * ctx.x * ctx.kept["w"] * ctx.kept["f"] / ctx.half, None, None
+            return g * (ctx.obj.y if len(ctx.cache) == 0 else ctx.cache[0]), None, None
 
-    mg.check_grads(lambda x: Scale.apply(x, np.array([1.0, 2.0, 3.0]), 1.5), [X], order=2)
+    np.testing.assert_allclose(mg.grad(lambda x: Keep.apply(x, [], Plain(0)))(0.5), np.exp(0.5))
+    with pytest.raises(mg.GraphError, match=r"kept ctx\.cache\[0\], which"):
+        mg.grad(mg.grad(lambda x: Keep.apply(x, [], Plain(0))))(0.5)
 
 
 def test_several_outputs_and_a_shared_array() -> None:
@@ -224,6 +264,15 @@ def test_several_outputs_and_a_shared_array() -> None:
 
     with pytest.raises(mg.GraphError, match=r"ctx\.x"):  # the array is that of x, too
         mg.grad(mg.grad(lambda x: Ambiguous.apply(x, x.detach())))(2.0)
+
+    class Raw(Ambiguous):
+        @staticmethod
+        def forward(ctx: Any, x: Any, c: Any) -> Any:
+            ctx.x = c
+            return x * c
+
+    with pytest.raises(mg.GraphError, match=r"ctx\.x"):
+        mg.grad(mg.grad(lambda x: Raw.apply(x, x.numpy())))(2.0)
 
 
 def test_a_function_inside_a_function() -> None:
