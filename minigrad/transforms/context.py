@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from operator import is_
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array
 from ..errors import GraphError
 
-_CONSTANT = (int, str, type(None), type(...), slice, range, type, ModuleType, np.bool_, np.integer, np.dtype, np.ufunc)
+_CONSTANT = (int, str, type(None), type(...), range, type, ModuleType, np.bool_, np.integer, np.dtype, np.ufunc)
 
 
 class FunctionContext:
@@ -91,11 +92,10 @@ class Kept:
             array, wrapped = (value._array, True) if isinstance(value, Tensor) else (value, False)
             is_array = isinstance(array, (np.ndarray, np.generic)) or is_device_array(array)
             kind, i = (is_array and (origins.get(id(value)) or origins.get(id(array)))) or ("saved", 0)
-            if kind == "saved":
-                if wrapped and value._node is not None:
-                    return value  # it is at its own node
-                if id(value) not in given and not _is_constant(array, read):
-                    self.doubtful.append(_spelled(path))
+            if kind == "saved" and wrapped and value._node is not None:
+                return value  # it is at its own node
+            if kind == "saved" and id(value) not in given and not _is_constant(array, read):
+                self.doubtful.append(_spelled(path))
             if not is_array:
                 return value
             self.values.append(arrays[i] if kind == "ans" else array)
@@ -110,32 +110,32 @@ class Kept:
         """Return a context with ``fill(path, slot)`` in place of each slot; ``fill`` returns other values as they are."""
         ctx, done = object.__new__(FunctionContext), dict[int, Any]()
         vars(ctx).update(self._all)
-        vars(ctx).update({name: rebuilt(name, self._all[name], fill, done) for name in self._filled})
+        for name in self._filled:
+            vars(ctx)[name] = rebuilt(name, self._all[name], fill, done)
         return ctx
 
 
 def rebuilt(path: Any, value: Any, leaf: Callable[[Any, Any], Any], done: dict[int, Any]) -> Any:
     """Return ``value`` with ``leaf(path, v)`` for each v in its containers. Only containers that this changes are copied."""
-    if isinstance(value, _CONSTANT) and type(value) is not Slot:
+    kind: Any = type(value)
+    items: Any = None
+    if kind is not Slot and isinstance(value, _CONSTANT):
         return value
-    kind, items = type(value), None
-    if kind is tuple or kind is list or (hasattr(kind, "_fields") and not hasattr(value, "__dict__")):
+    if kind in (tuple, list) or (
+        isinstance(value, tuple) and hasattr(kind, "_fields") and not hasattr(value, "__dict__")
+    ):
         items, form = dict(enumerate(value)), "{}[{}]"
     elif kind is dict and all(isinstance(key, (str, int)) for key in value):
         items, form = value, "{}[{!r}]"
     elif kind.__new__ is object.__new__ and not isinstance(value, Tensor) and not is_device_array(value):
-        state, form = (
-            object.__getstate__(value),
-            "{}.{}",
-        )  # attributes, or (attributes, slots); other classes may hide data
+        state, form = object.__getstate__(value), "{}.{}"  # attributes, or (attributes, slots)
         items = {**(state[0] or {}), **state[1]} if isinstance(state, tuple) else state
     if items is None or done.get(id(value)) is leaf:  # the latter contains itself
         return leaf(path, value)
     if id(value) not in done:
         done[id(value)] = leaf
         new = {key: rebuilt((form, path, key), item, leaf, done) for key, item in items.items()}
-        same = all(new[key] is item for key, item in items.items())
-        done[id(value)] = value if same else _like(value, new)
+        done[id(value)] = value if all(map(is_, new.values(), items.values())) else _like(value, new)
     return done[id(value)]
 
 
@@ -143,9 +143,11 @@ def _like(value: Any, items: dict[Any, Any]) -> Any:
     """Return a container of the kind of ``value`` with these items."""
     if isinstance(value, (tuple, list)):
         return type(value)(*items.values()) if hasattr(value, "_fields") else type(value)(items.values())
-    made = {} if isinstance(value, dict) else object.__new__(type(value))
+    if isinstance(value, dict):
+        return items
+    made = object.__new__(type(value))
     for key, item in items.items():
-        made.__setitem__(key, item) if isinstance(made, dict) else object.__setattr__(made, key, item)
+        object.__setattr__(made, key, item)  # a dataclass may be frozen
     return made
 
 

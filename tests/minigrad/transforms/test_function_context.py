@@ -130,6 +130,7 @@ DOUBTFUL: dict[str, Any] = {
     "generator": (put(z=lambda x, y: (part for part in [y])), lambda ctx: next(ctx.z)),
     "method": (put(z=lambda x, y: [y].copy), lambda ctx: ctx.z()[0]),
     "cycle": (put(z=lambda x, y: Cycle(y)), lambda ctx: ctx.z.me.inside["y"][0]),
+    "slice": (put(z=lambda x, y: slice(y, None)), lambda ctx: ctx.z.start),
     "key": (put(z=lambda x, y: {y: 1}), lambda ctx: next(iter(ctx.z))),
     "subclass of list": (put(z=lambda x, y: type("L", (list,), {})([y])), lambda ctx: ctx.z[0]),
     "made array": (put(z=lambda x, y: np.ones(np.shape(x)), y=lambda x, y: y), lambda ctx: ctx.y * ctx.z),
