@@ -28,6 +28,16 @@ class Both(NamedTuple):
     y: Any
 
 
+class Hidden(Both):
+    """A namedtuple with attributes of its own."""
+
+
+def hidden(y: Any) -> Hidden:
+    made = Hidden(3, None)
+    made.more = y  # type: ignore[attr-defined]
+    return made
+
+
 @dataclass(slots=True)
 class Slots:
     y: Any
@@ -130,6 +140,7 @@ DOUBTFUL: dict[str, Any] = {
     "generator": (put(z=lambda x, y: (part for part in [y])), lambda ctx: next(ctx.z)),
     "method": (put(z=lambda x, y: [y].copy), lambda ctx: ctx.z()[0]),
     "cycle": (put(z=lambda x, y: Cycle(y)), lambda ctx: ctx.z.me.inside["y"][0]),
+    "attribute of a namedtuple": (put(z=lambda x, y: hidden(y)), lambda ctx: ctx.z.more),
     "slice": (put(z=lambda x, y: slice(y, None)), lambda ctx: ctx.z.start),
     "key": (put(z=lambda x, y: {y: 1}), lambda ctx: next(iter(ctx.z))),
     "subclass of list": (put(z=lambda x, y: type("L", (list,), {})([y])), lambda ctx: ctx.z[0]),
@@ -327,6 +338,15 @@ def test_backward_may_set_attributes_and_misses_those_that_forward_did_not_set()
             return g * ctx.z
 
     mg.check_grads(Exp.apply, [X], order=2)
+
+
+def test_a_tensor_with_a_node_of_its_own_stays_there() -> None:
+    w = Tensor(1.0, requires_grad=True)
+    f = exp(put(y=lambda x, y: y, w=lambda x, y: w), lambda ctx: ctx.y * ctx.w).apply
+    mg.check_grads(f, [X], order=2)
+    x = Tensor(X, requires_grad=True)
+    (g,) = mg.autograd_grad(f(x).sum(), x, create_graph=True)
+    np.testing.assert_allclose(mg.autograd_grad(g.sum(), w)[0].data, np.exp(X).sum())
 
 
 def test_on_a_device() -> None:
