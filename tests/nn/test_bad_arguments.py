@@ -195,6 +195,14 @@ def test_every_public_callable_has_a_line_with_a_valid_call() -> None:
     assert {*CALLABLES} == {*LINES} | INSIDE
 
 
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text is a valid path: what is written there is not written into the repository."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_the_valid_call_works(name: str, tmp_path: Path) -> None:
     thing, arguments = _made(name, tmp_path)
