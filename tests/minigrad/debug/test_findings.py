@@ -5,30 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.minigrad.debug import programs
-from tests.minigrad.debug.programs import ATTENTION, MISTAKES, watched
-
-HEALTHY = [
-    "NET",
-    "RNN",
-    "ATTENTION",
-    "DROPOUT",
-    "BATCHES",
-    "OWN",
-    "TRANSFORM",
-    "POOL",
-    "TWO",
-    "CLASSES",
-    "TALL",
-    "LISTED",
-    "MIRROR",
-    "FITTED",
-    "PARTS",
-    "SCHEDULED",
-    "POSITIVE",
-    "WRITTEN",
-    "HALF",
-]
+from tests.minigrad.debug.programs import HEALTHY, MISTAKES, PROGRAMS, watched
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +28,13 @@ def test_a_mistake_is_found_at_its_line(
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nothing_is_said_about_a_healthy_program(tmp_path: Path, name: str) -> None:
-    found = watched(tmp_path, getattr(programs, name), causal=name == "ATTENTION")
+    found = watched(tmp_path, PROGRAMS[name], causal=name == "ATTENTION")
     assert found.findings == []
     assert found.text().startswith("Nothing found.\nLooked at, in ")
 
 
 def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Path) -> None:
-    text = ATTENTION.replace("np.tril(", "np.triu(")
+    text = PROGRAMS["ATTENTION"].replace("np.tril(", "np.triu(")
     assert watched(tmp_path, text).findings == []
     (finding,) = watched(tmp_path, text, causal=True).findings
     assert (finding.kind, finding.certain) == ("future", True)
@@ -67,7 +44,7 @@ def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Pat
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_an_added_mask_that_hides_a_whole_row_explains_its_nan(tmp_path: Path) -> None:
     scores = "(x @ Q) @ (x @ K).swapaxes(1, 2) / np.sqrt(D)"
-    text = ATTENTION.replace(f"np.where(past, {scores}, -1e9)", f"{scores} + np.where(past, 0.0, -np.inf)")
+    text = PROGRAMS["ATTENTION"].replace(f"np.where(past, {scores}, -1e9)", f"{scores} + np.where(past, 0.0, -np.inf)")
     assert "-np.inf" in text
     assert watched(tmp_path, text).findings == []
     found = watched(tmp_path, text.replace("dtype=bool))", "dtype=bool), -1)")).findings
@@ -77,7 +54,7 @@ def test_an_added_mask_that_hides_a_whole_row_explains_its_nan(tmp_path: Path) -
 
 @pytest.mark.parametrize("step", [23, 24])
 def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path, step: int) -> None:
-    text = programs.NET.replace("** 2).mean()", f"** 2).mean() + np.sqrt(W2 * 0 + (step != {step})).sum()")
+    text = PROGRAMS["NET"].replace("** 2).mean()", f"** 2).mean() + np.sqrt(W2 * 0 + (step != {step})).sum()")
     found = watched(tmp_path, text)
     assert found.steps in (step + 1, step + 2)  # it stops when the bad numbers have been used
     assert found.findings[0].step == step
@@ -85,7 +62,7 @@ def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path
 
 
 def test_a_cut_names_the_line_that_reads_the_array(tmp_path: Path) -> None:
-    text = programs.NET.replace("    loss = ((h @", "    plain = h.data\n    loss = ((plain @")
+    text = PROGRAMS["NET"].replace("    loss = ((h @", "    plain = h.data\n    loss = ((plain @")
     (finding,) = watched(tmp_path, text).findings
     assert [text.split(" =")[0] for text in finding.texts] == ["plain", "loss"]
 
@@ -93,7 +70,7 @@ def test_a_cut_names_the_line_that_reads_the_array(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_mask_names_the_booleans_behind_it(tmp_path: Path) -> None:
     scores = "(x @ Q) @ (x @ K).swapaxes(1, 2) / np.sqrt(D)"
-    text = ATTENTION.replace(f"np.where(past, {scores}, -1e9)", f"{scores} + hide")
+    text = PROGRAMS["ATTENTION"].replace(f"np.where(past, {scores}, -1e9)", f"{scores} + hide")
     text = text.replace("dtype=bool))\n", "dtype=bool), -1)\nhide = np.where(past, 0.0, -np.inf)\n")
     found = watched(tmp_path, text).findings
     assert [line.split(" =")[0] for line in found[0].texts] == ["hide", "past"]
@@ -101,18 +78,20 @@ def test_a_mask_names_the_booleans_behind_it(tmp_path: Path) -> None:
 
 def test_a_rate_of_its_own_is_no_parameter_that_is_held_twice(tmp_path: Path) -> None:
     """After the loop, ``p`` is a second name of W2."""
-    text = programs.NET.replace("p.data -= 0.1 *", "p.data -= 0.1 * (0.1 if p is W1 else 1.0) *")
+    text = PROGRAMS["NET"].replace("p.data -= 0.1 *", "p.data -= 0.1 * (0.1 if p is W1 else 1.0) *")
     assert watched(tmp_path, text).findings == []
 
 
 def test_an_array_that_is_only_looked_at_is_no_cut(tmp_path: Path) -> None:
-    text = programs.NET.replace("    loss = ((h @", "    spread = h.data.std()\n    loss = ((h.data @")
+    text = PROGRAMS["NET"].replace("    loss = ((h @", "    spread = h.data.std()\n    loss = ((h.data @")
     (finding,) = watched(tmp_path, text).findings
     assert finding.texts[0].startswith("loss = ")
 
 
 def test_features_that_the_optimizer_does_not_hold_are_frozen_on_purpose(tmp_path: Path) -> None:
-    text = programs.TWO.replace('one = np.tanh(x @ p["W1"] + p["b1"])', 'one = np.tanh(x @ p["W1"] + p["b1"]).detach()')
+    text = PROGRAMS["TWO"].replace(
+        'one = np.tanh(x @ p["W1"] + p["b1"])', 'one = np.tanh(x @ p["W1"] + p["b1"]).detach()'
+    )
     text = text.replace("nn.Adam(p.values()", 'nn.Adam([p["W2"], p["b2"], p["W3"]]')
     assert watched(tmp_path, text).findings == []
     assert [f.kind for f in watched(tmp_path, text.replace('[p["W2"]', '[p["W1"], p["W2"]')).findings] == ["cut"]
@@ -120,7 +99,7 @@ def test_features_that_the_optimizer_does_not_hold_are_frozen_on_purpose(tmp_pat
 
 def test_dropout_in_an_evaluation_without_a_tape(tmp_path: Path) -> None:
     evaluation = "    right = (model(x).numpy()"
-    text = programs.DROPOUT.replace("    model.eval()\n", "").replace("    model.train()\n", "")
+    text = PROGRAMS["DROPOUT"].replace("    model.eval()\n", "").replace("    model.train()\n", "")
     text = "import minigrad as mg\n" + text.replace(evaluation, f"    with mg.no_grad():\n    {evaluation}")
     (finding,) = watched(tmp_path, text).findings
     assert finding.kind == "dropout" and "6 times" in finding.what and finding.texts[0].startswith("right = ")
@@ -128,18 +107,18 @@ def test_dropout_in_an_evaluation_without_a_tape(tmp_path: Path) -> None:
 
 def test_dropout_of_the_inputs_is_part_of_the_training(tmp_path: Path) -> None:
     """Its result needs no gradient, so it is not on the tape."""
-    text = programs.DROPOUT.split("    model.eval()")[0].replace("    model.train()\n", "")
+    text = PROGRAMS["DROPOUT"].split("    model.eval()")[0].replace("    model.train()\n", "")
     text = text.replace("Sequential(", "Sequential(nn.Dropout(0.1, rng=rng), ")
     assert watched(tmp_path, text).findings == []
 
 
 def test_gradients_that_add_up_on_purpose_are_no_finding(tmp_path: Path) -> None:
-    text = programs.NET.replace("    for p in", "    if step % 4 < 3:\n        continue\n    for p in")
+    text = PROGRAMS["NET"].replace("    for p in", "    if step % 4 < 3:\n        continue\n    for p in")
     assert watched(tmp_path, text).findings == []
 
 
 def test_a_loss_scaler_that_throws_bad_gradients_away_is_no_finding(tmp_path: Path) -> None:
-    text = programs.NET.replace("    loss.backward()\n", "    (loss * (np.inf if step == 7 else 1.0)).backward()\n")
+    text = PROGRAMS["NET"].replace("    loss.backward()\n", "    (loss * (np.inf if step == 7 else 1.0)).backward()\n")
     text = text.replace("if p.grad is not None:", "if np.isfinite(p.grad.numpy()).all():")
     found = watched(tmp_path, text)
     assert found.steps == 40
@@ -147,7 +126,7 @@ def test_a_loss_scaler_that_throws_bad_gradients_away_is_no_finding(tmp_path: Pa
 
 
 def test_a_copy_that_the_program_keeps_up_to_date_needs_no_gradient(tmp_path: Path) -> None:
-    text = programs.NET.replace("for step", "slow = Tensor(W1.numpy().copy(), requires_grad=True)\nfor step")
+    text = PROGRAMS["NET"].replace("for step", "slow = Tensor(W1.numpy().copy(), requires_grad=True)\nfor step")
     text = text.replace(
         "    loss.backward()", "    slow.data[:] = 0.9 * slow.data + 0.1 * W1.data\n    loss.backward()"
     )
@@ -155,8 +134,10 @@ def test_a_copy_that_the_program_keeps_up_to_date_needs_no_gradient(tmp_path: Pa
 
 
 def test_a_straight_through_derivative_is_no_finding(tmp_path: Path) -> None:
-    text = programs.OWN.replace("lambda x: np.exp(-x * x)", "lambda x: np.sign(x)").replace(
-        "g * -2 * x * ans", "g + 0 * ans"
+    text = (
+        PROGRAMS["OWN"]
+        .replace("lambda x: np.exp(-x * x)", "lambda x: np.sign(x)")
+        .replace("g * -2 * x * ans", "g + 0 * ans")
     )
     assert [f.kind for f in watched(tmp_path, text).findings if f.certain] == []
 
@@ -164,7 +145,7 @@ def test_a_straight_through_derivative_is_no_finding(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_growth_says_is_the_growth(tmp_path: Path) -> None:
     """The gradient of h_t = 8 Wh h_(t-1), with Wh = 0.25 I, doubles in each iteration."""
-    text = programs.RNN.replace("rng.normal(0, 0.25, (H, H))", "0.25 * np.eye(H)")
+    text = PROGRAMS["RNN"].replace("rng.normal(0, 0.25, (H, H))", "0.25 * np.eye(H)")
     text = text.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ (8 * Wh)")
     (finding,) = [f for f in watched(tmp_path, text).findings if f.kind == "exploding"]
     assert "by the factor 2 per iteration" in finding.what
@@ -188,7 +169,7 @@ class Power(mg.Function):
         return ROW
 
 """
-    text = programs.OWN.replace(rule, own).replace("bell(x - c)", "Power.apply(x - c, n=2)").replace("0.02", "0.001")
+    text = PROGRAMS["OWN"].replace(rule, own).replace("bell(x - c)", "Power.apply(x - c, n=2)").replace("0.02", "0.001")
     right = text.replace("ROW", "g * ctx.n * x ** (ctx.n - 1)")
     assert watched(tmp_path, right).findings == []
     positional = text.replace("n=2)", "2)")

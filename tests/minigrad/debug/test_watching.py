@@ -13,7 +13,7 @@ import minigrad as mg
 from minigrad.cli.main import main
 from minigrad.debug import running
 from minigrad.engine import observers
-from tests.minigrad.debug import programs
+from tests.minigrad.debug.programs import PROGRAMS
 
 ROOT = Path(mg.__file__).parents[1]
 PRINTS = "print(loss.item().hex(), [p.numpy().tobytes().hex() for p in (%s)], rng.random().hex())\n"
@@ -28,7 +28,11 @@ def run(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[str
 
 @pytest.mark.parametrize(
     ("text", "names"),
-    [(programs.NET, "W1, b1, W2"), (programs.ATTENTION, "Q, K, V, U"), (programs.DROPOUT, "*model.parameters(),")],
+    [
+        (PROGRAMS["NET"], "W1, b1, W2"),
+        (PROGRAMS["ATTENTION"], "Q, K, V, U"),
+        (PROGRAMS["DROPOUT"], "*model.parameters(),"),
+    ],
 )
 def test_results_and_random_numbers_are_the_same_to_the_bit(tmp_path: Path, text: str, names: str) -> None:
     text += PRINTS % names
@@ -43,10 +47,10 @@ def test_results_and_random_numbers_are_the_same_to_the_bit(tmp_path: Path, text
 
 def test_a_finding_exits_1_and_writes_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("training.py").write_text(programs.NET.replace("0.5])[:, None]", "0.5])"), encoding="utf-8")
+    Path("training.py").write_text(PROGRAMS["NET"].replace("0.5])[:, None]", "0.5])"), encoding="utf-8")
     assert main(["debug", "training.py"]) == 1
     assert "<html" in Path("debug.html").read_text(encoding="utf-8")
-    Path("training.py").write_text(programs.NET, encoding="utf-8")
+    Path("training.py").write_text(PROGRAMS["NET"], encoding="utf-8")
     assert main(["debug", "--out", "other.html", "training.py"]) == 0
     assert not Path("other.html").exists()
 
@@ -79,7 +83,7 @@ def test_a_program_that_ends_early_still_gets_its_paragraph(
     word: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("training.py").write_text(programs.NET + ending + "\n", encoding="utf-8")
+    Path("training.py").write_text(PROGRAMS["NET"] + ending + "\n", encoding="utf-8")
     assert main(["debug", "training.py"]) == status
     out, err = capsys.readouterr()
     assert "Looked at, in 40 steps" in out
