@@ -7,7 +7,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.record.capture import capture
-from tests.minigrad.graph.record.true_labels import BLOCKS, block, judged, program, run
+from tests.minigrad.graph.record.true_labels import CONSTRUCTS, alone, judged, program, run
 
 
 def wrong(text: str) -> list[str]:
@@ -15,9 +15,9 @@ def wrong(text: str) -> list[str]:
     return [n.label for n in graph.nodes if found[n.id] in ("wrong", "nameless")]
 
 
-@pytest.mark.parametrize("one", BLOCKS, ids=lambda one: one.__name__)
-def test_each_construct(one: Any) -> None:
-    assert wrong(block(one)) == []
+@pytest.mark.parametrize("which", CONSTRUCTS)
+def test_each_construct(which: str) -> None:
+    assert wrong(alone(which)) == []
 
 
 @pytest.mark.parametrize(

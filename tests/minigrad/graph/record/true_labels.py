@@ -13,8 +13,10 @@ import linecache
 import random
 import re
 import sys
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -214,9 +216,13 @@ def judged(text: str) -> tuple[Graph, dict[int, str]]:
 
 # --- programs ---
 
+TABLE = tomllib.loads((Path(__file__).parent / "constructs.toml").read_text(encoding="utf-8"))
+CONSTRUCTS = list(TABLE)
+COUNTS = {"number": 1, "pair": 2, "three": 3}  # how many random numbers take the place of such a word
+
 
 class Draw:
-    """Writes random programs. Each block reads the name of a number or of a vector and gives a new one."""
+    """Writes random programs. Each construct reads the name of a number and gives a new one."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -232,6 +238,17 @@ class Draw:
     def numbers(self, count: int) -> str:
         return f"[{', '.join(self.number() for _ in range(count))}]"
 
+    def construct(self, which: str, x: str) -> tuple[str, str]:
+        """Return a construct that reads ``x``, and its result, with new names and numbers."""
+        one = TABLE[which]
+        names = {stem: self.new(stem) for stem in one["names"].split()} | {"x": x}
+
+        def written(found: re.Match[str]) -> str:
+            count = COUNTS.get(found[1])
+            return names[found[1]] if count is None else self.number() if count == 1 else self.numbers(count)
+
+        return re.sub(r"\$(\w+)", written, one["text"]), re.sub(r"\$(\w+)", written, one["result"])
+
     def program(self) -> str:
         lines = [
             f"x = leaf({self.number()})",
@@ -240,206 +257,29 @@ class Draw:
         ]
         name, results = "x", ["x"]
         for _ in range(self.random.randint(2, 5)):
-            block = self.random.choice(BLOCKS)
-            text, name = block(self, self.random.choice(results))
+            text, name = self.construct(self.random.choice(CONSTRUCTS), self.random.choice(results))
             lines += text.splitlines()
             results.append(name)
         return "\n".join([*lines, f"loss = {' + '.join(results)}", ""])
-
-
-Block = Callable[[Draw, str], tuple[str, str]]
-
-
-def loop(d: Draw, x: str) -> tuple[str, str]:
-    h, t = d.new("h"), d.new("t")
-    return f"{h} = {x}\nfor {t} in range(4):\n    {h} = np.tanh({h} * {d.number()} + {t})", h
-
-
-def nested(d: Draw, x: str) -> tuple[str, str]:
-    c, i, j, k = d.new("C"), d.new("i"), d.new("j"), d.new("k")
-    return (
-        f"{c} = [[0.0, 0.0], [0.0, 0.0]]\nfor {i} in range(2):\n    for {j} in range(2):\n        for {k} in range(2):\n"
-        f"            {c}[{i}][{j}] += {x} * A[{k}] * ({i} + {j} + {d.number()})\n"
-        f"{c} = {c}[0][0] * {c}[1][0] + {c}[0][1] * {c}[1][1]",
-        c,
-    )
-
-
-def store(d: Draw, x: str) -> tuple[str, str]:
-    hs, t, y = d.new("hs"), d.new("t"), d.new("y")
-    return (
-        f"{hs} = {{}}\n{hs}[0] = {x} * {d.number()}\nfor {t} in range(1, 4):\n"
-        f"    {hs}[{t}] = np.sin({hs}[{t} - 1]) * xs[{t} - 1]\n"
-        f"{y} = {hs}[3]",
-        hs + "[3]",
-    )
-
-
-def words(d: Draw, x: str) -> tuple[str, str]:
-    out, key, value = d.new("out"), d.new("key"), d.new("value")
-    return (
-        f"{out} = {{}}\nfor {key}, {value} in {{'left': xs[0], 'right': xs[1]}}.items():\n"
-        f"    {out}[{key}] = {value} * {x}\n",
-        f"{out}['left'] * {out}['right']",
-    )
-
-
-def append(d: Draw, x: str) -> tuple[str, str]:
-    acts, w = d.new("acts"), d.new("w")
-    return f"{acts} = []\nfor {w} in xs:\n    {acts}.append({w} * {x} + {d.number()})", f"{acts}[0] * {acts}[2]"
-
-
-def comprehension(d: Draw, x: str) -> tuple[str, str]:
-    us, w, i = d.new("us"), d.new("w"), d.new("i")
-    return f"{us} = [np.sin({w} * {x}) * {i} for {i}, {w} in enumerate(xs, 1)]", f"({us}[0] + {us}[1]) * {us}[2]"
-
-
-def deep(d: Draw, x: str) -> tuple[str, str]:
-    g, i, j = d.new("G"), d.new("i"), d.new("j")
-    return f"{g} = [[{x} * ({i} + 0.5 * {j}) for {j} in range(3)] for {i} in range(1, 3)]", f"{g}[0][1] * {g}[1][2]"
-
-
-def summed(d: Draw, x: str) -> tuple[str, str]:
-    s, a, b = d.new("s"), d.new("a"), d.new("b")
-    return f"{s} = sum({a} * {b} for {a}, {b} in zip(xs, {d.numbers(3)})) * {x}", s
-
-
-def rows(d: Draw, x: str) -> tuple[str, str]:
-    e, row, total = d.new("E"), d.new("row"), d.new("total")
-    return (
-        f"{e} = leaf([{d.numbers(2)}, {d.numbers(2)}, {d.numbers(2)}])\n{total} = 0\nfor {row} in {e}:\n"
-        f"    {total} = {total} + ({row} * {x}).sum() + ({row} * {row}).sum()",
-        total,
-    )
-
-
-def arrays(d: Draw, x: str) -> tuple[str, str]:
-    m, row, total = d.new("M"), d.new("row"), d.new("total")
-    return (
-        f"{m} = np.array([{d.numbers(2)}, {d.numbers(2)}])\n{total} = {x}\nfor {row} in {m}:\n"
-        f"    {total} = {total} * ({row} * {x}).sum() + (A * {x}).sum()",
-        total,
-    )
-
-
-def method(d: Draw, x: str) -> tuple[str, str]:
-    kind, cells, c, y = d.new("Cell"), d.new("cells"), d.new("cell"), d.new("y")
-    return (
-        f"class {kind}:\n    def __init__(self, w):\n        self.w = leaf(w)\n    def step(self, x):\n        z = self.w * x\n"
-        f"        self.out = np.tanh(z)\n        return self.out\n{cells} = [{kind}(v) for v in {d.numbers(3)}]\n{y} = {x}\n"
-        f"for {c} in {cells}:\n    {y} = {c}.step({y})",
-        y,
-    )
-
-
-def neurons(d: Draw, x: str) -> tuple[str, str]:
-    neuron, layer, out, one = d.new("Neuron"), d.new("layer"), d.new("out"), d.new("n")
-    return (
-        f"class {neuron}:\n    def __init__(self, seed):\n        self.w = [leaf(v + seed) for v in {d.numbers(2)}]\n"
-        f"        self.b = leaf(seed)\n    def __call__(self, x):\n"
-        f"        act = sum((wi * xi for wi, xi in zip(self.w, x)), self.b)\n        return np.tanh(act)\n"
-        f"{layer} = [{neuron}(v) for v in {d.numbers(2)}]\n{out} = [{one}([{x}, xs[0]]) for {one} in {layer}]",
-        f"{out}[0] * {out}[1]",
-    )
-
-
-def recursion(d: Draw, x: str) -> tuple[str, str]:
-    f, y = d.new("power"), d.new("y")
-    return (
-        f"def {f}(v, n):\n    if n == 0:\n        return v\n    u = v * {d.number()}\n"
-        f"    return {f}(np.sin(u), n - 1)\n{y} = {f}({x}, 3)",
-        y,
-    )
-
-
-def elsewhere(d: Draw, x: str) -> tuple[str, str]:
-    y, z = d.new("y"), d.new("z")
-    return f"{y} = mixed({x}, xs[1])\n{z} = rolled(mixed({y}, xs[2]), 3)", z
-
-
-def objects(d: Draw, x: str) -> tuple[str, str]:
-    a, y, s = d.new("scales"), d.new("y"), d.new("scale")
-    return (
-        f"{a} = {{'a': Scaled(leaf({d.number()})), 'b': Scaled(leaf({d.number()}))}}\n"
-        f"{y} = {x}\nfor {s} in {a}.values():\n    {y} = {s}({y})",
-        y,
-    )
-
-
-def again(d: Draw, x: str) -> tuple[str, str]:
-    v = d.new("v")
-    return f"{v} = {x} * {d.number()}\n{v} = np.cos({v})\n{v} += {x}\n{v} = {v} * {v}", v
-
-
-def waiting(d: Draw, x: str) -> tuple[str, str]:
-    n, v = d.new("n"), d.new("v")
-    return f"{n}, {v} = 0, {x}\nwhile {n} < 3:\n    {v} = {v} * {d.number()} + {n}\n    {n} += 1", v
-
-
-def unpacked(d: Draw, x: str) -> tuple[str, str]:
-    a, b, c = d.new("a"), d.new("b"), d.new("c")
-    return f"{a}, ({b}, {c}) = {x} * {d.number()}, (np.sin({x}), xs[1] * 2)\n{a}, {b} = {b}, {a} * {c}", f"{a} * {b}"
-
-
-def generator(d: Draw, x: str) -> tuple[str, str]:
-    g, v, total = d.new("made"), d.new("v"), d.new("total")
-    return (
-        f"def {g}(u):\n    for i in range(3):\n        yield u * (i + 0.5)\n{total} = 0\n"
-        f"for {v} in {g}({x}):\n    {total} += {v} * {v}",
-        total,
-    )
-
-
-def decorated(d: Draw, x: str) -> tuple[str, str]:
-    deco, f, y = d.new("deco"), d.new("f"), d.new("y")
-    return (
-        f"def {deco}(f):\n    def wrapper(*a):\n        return f(*a)\n    return wrapper\n"
-        f"@{deco}\ndef {f}(t):\n    return np.sin(t) * {d.number()}\n{y} = {f}({x})\n{y} = {f}({y} * 0.1)",
-        y,
-    )
-
-
-def vectors(d: Draw, x: str) -> tuple[str, str]:
-    h, w, t, x2 = d.new("h"), d.new("W"), d.new("t"), d.new("x")
-    return (
-        f"{w} = leaf([{d.numbers(2)}, {d.numbers(2)}])\n{h} = np.zeros(2)\nX = np.array([{d.numbers(2)}, {d.numbers(2)}])\n"
-        f"for {t}, {x2} in enumerate(X):\n    {h} = np.tanh({x2} * {x} + {h} @ {w} + X[{t}])\n{h} = {h}.sum()",
-        h,
-    )
-
-
-def matched(d: Draw, x: str) -> tuple[str, str]:
-    f, hs, t, out = d.new("f"), d.new("hs"), d.new("t"), d.new("out")
-    return (
-        f"def {f}(x, state):\n    u = x * state['h'] + xs[0]\n    state['h'] = np.tanh(u)\n    return state['h'] * x\n"
-        f"{hs}, {out} = {{'h': 0.5}}, []\nfor {t} in range(3):\n    {out}.append({f}({x}, {hs}))",
-        f"{out}[0] * {out}[2]",
-    )
-
-
-BLOCKS: list[Block] = [
-    loop, nested, store, words, append, comprehension, deep, summed, rows, arrays, method, neurons, recursion, elsewhere,
-    objects, again, waiting, unpacked, generator, decorated, vectors, matched,
-]  # fmt: skip
 
 
 def program(seed: int) -> str:
     return Draw(seed).program()
 
 
-def block(one: Block) -> str:
-    """Return a program with one block."""
-    draw = Draw(len(one.__name__))
-    text, name = one(draw, "x")
+def alone(which: str) -> str:
+    """Return a program with one construct."""
+    draw = Draw(len(which))
+    text, name = draw.construct(which, "x")
     head = f"x = leaf({draw.number()})\nxs = [leaf(v) for v in {draw.numbers(3)}]\nA = np.array({draw.numbers(3)})\n"
     return f"{head}{text}\nloss = {name} * 1\n"
 
 
 def main() -> None:
-    """Print a table of the ten programs with these numbers, and of a program for each block."""
+    """Print a table of the ten programs with these numbers, and of a program for each construct."""
     kinds = ("true", "wrong", "words", "nameless")
     total: Counter[str] = Counter()
-    texts = {f"program {seed}": program(seed) for seed in range(10)} | {one.__name__: block(one) for one in BLOCKS}
+    texts = {f"program {seed}": program(seed) for seed in range(10)} | {which: alone(which) for which in CONSTRUCTS}
     print("program".ljust(16), *(kind.rjust(8) for kind in kinds))
     for name, text in texts.items():
         graph, found = judged(text)
