@@ -6,12 +6,13 @@ import itertools
 import os
 import subprocess
 import sys
-import textwrap
 import threading
 import time
+import tomllib
 import types
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -481,11 +482,13 @@ def test_an_error_in_the_sweep_restores_the_mode() -> None:
 
 # --- processes ---
 
+PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
+
 
 def run(code: str) -> str:
     """What a Python of its own prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", textwrap.dedent(code)],
+        [sys.executable, "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", code],
         capture_output=True,
         text=True,
         timeout=300,
@@ -494,86 +497,10 @@ def run(code: str) -> str:
     return done.stdout
 
 
-FORK = """
-    import os, threading
-    import numpy as np
-    import minigrad as mg
-    import nn
-
-    a = np.random.default_rng(0).standard_normal((50, 50))
-    x = mg.Tensor(a, requires_grad=True)
-
-    def gradient():
-        x.zero_grad()
-        np.tanh(x @ x.T).sum().backward()
-        return x.grad.data.copy()
-
-    want = gradient()
-    before = (x**3).sum()  # recorded by the parent, swept by both
-    stay, inside = threading.Event(), threading.Event()
-
-    def evaluate():
-        with mg.no_grad():
-            inside.set()
-            stay.wait(60)
-
-    other = threading.Thread(target=evaluate)
-    other.start()
-    inside.wait(60)
-    child = os.fork()
-    try:
-        np.testing.assert_array_equal(gradient(), want)
-        x.zero_grad()
-        before.backward()
-        np.testing.assert_allclose(x.grad.data, 3 * a**2)
-        with mg.no_grad():
-            assert not (x * 2).requires_grad
-        x.data -= 1
-        np.testing.assert_array_equal(x.data, a - 1)
-        layer = nn.Affine(50, 2, rng=np.random.default_rng(0), dtype=np.float64)
-        layer(a).sum().backward()
-        np.testing.assert_allclose(layer.weight.grad.data[:, 0], a.sum(axis=0))
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-        if child == 0:
-            os._exit(1)
-        raise
-    if child == 0:
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    stay.set()
-    other.join()
-    print("both")
-"""
-
-POOL = """
-    import multiprocessing
-    import numpy as np
-    import minigrad as mg
-    import nn
-
-    model = nn.Affine(3, 2, rng=np.random.default_rng(0), dtype=np.float64)
-    x = np.random.default_rng(1).standard_normal((4, 5, 3))
-
-    def gradient(i):
-        for p in model.parameters():
-            p.zero_grad()
-        (model(x[i]) ** 2).sum().backward()
-        return [p.grad for p in model.parameters()]
-
-    want = [gradient(i) for i in range(4)]
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        for got, wanted in zip(pool.map(gradient, range(4)), want):
-            for g, w in zip(got, wanted):
-                np.testing.assert_array_equal(g.data, w.data)
-    print("all")
-"""
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.parametrize(("code", "says"), [(FORK, "both"), (POOL, "all")], ids=["os.fork", "multiprocessing"])
+@pytest.mark.parametrize(
+    ("code", "says"), [(PROGRAMS["fork"], "both"), (PROGRAMS["pool"], "all")], ids=["os.fork", "multiprocessing"]
+)
 def test_after_a_fork_both_go_on(code: str, says: str) -> None:
     assert run(code) == says + "\n"
 
@@ -597,84 +524,12 @@ def test_what_was_computed_does_not_go_to_another_process() -> None:
 
 # --- leaks ---
 
-LEAK = """
-    import gc, resource, sys
-    import numpy as np
-    import minigrad as mg
-
-    gc.disable()
-    gc.set_debug(gc.DEBUG_SAVEALL)  # a collection empties Python's lists of free tuples, and frees no cycle
-    x, w, g = mg.Tensor(np.ones((2, 2)), requires_grad=True), mg.Tensor(np.ones((2, 2)), requires_grad=True), np.ones((2, 2))
-    scalar = mg.grad(lambda t: t * t * x.detach()[0, 0])
-
-    def failing():
-        try:
-            np.exp(x) + np.ones(3)
-        except mg.ShapeError:
-            return
-        raise AssertionError
-
-    def changed():
-        loss = (x * x).sum()
-        x.data[0] *= -1
-        try:
-            loss.backward()
-        except mg.GraphError:
-            return
-        raise AssertionError
-
-    def watched(context):
-        with context():
-            (x * w).sum().backward()
-
-    def second_order():
-        (x * x * w).sum().backward(create_graph=True)
-        (x.grad * x.grad).sum().backward()
-
-    rare = [
-        lambda: np.exp(x) * w,  # never swept
-        lambda: mg.softmax(x @ w).max().backward(retain_graph=True),
-        lambda: (lambda parts: parts[0] * parts[1])(np.split(x, 2)).sum().backward(),
-        lambda: mg.scaled_dot_product_attention(x, x, x).sum().backward(),
-        lambda: (x[np.array([0, 0, 1])] * 2.0).sum().backward(),
-        lambda: scalar(3.0),
-        lambda: mg.vjp(np.exp, g)[1](g),
-        lambda: watched(mg.detect_anomaly),
-        lambda: watched(mg.trace),
-        lambda: (mg.Tensor(g, requires_grad=True, copy=False) * w).backward(g),
-        second_order, failing, changed,
-    ]
-
-    def graphs(count):
-        for i in range(count):
-            if i % {every}:
-                (x * w).backward(g)
-            else:
-                rare[i // {every} % len(rare)]()
-                x.zero_grad(), w.zero_grad()
-
-    def memory():
-        gc.collect()
-        return sys.getallocatedblocks(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-    for graph in rare:  # the allocators keep some blocks of every kind
-        for _ in range(2_000):
-            graph()
-            x.zero_grad(), w.zero_grad()
-    graphs(20_000)  # with what Python and NumPy keep for reuse coming to its bounds
-    seen = [memory()]
-    for _ in range(6):  # what Python and NumPy keep for reuse goes up and down, less and less in the first ones
-        graphs({count} // 4)
-        seen.append(memory())
-    growth = min(after[0] - before[0] for before, after in zip(seen, seen[1:]))
-    print(growth, (seen[-1][1] - seen[0][1]) * (1 if sys.platform == "darwin" else 1024))
-"""
-
 
 @pytest.mark.skipif(sys.platform == "win32", reason="measures memory with the module 'resource'")
 @pytest.mark.parametrize(("count", "every"), [(20_000, 4), pytest.param(200_000, 8, marks=pytest.mark.thorough)])
 def test_no_graph_leaks_without_the_garbage_collector(count: int, every: int) -> None:
     """In each of six parts: an object left of each graph of one of the rare kinds would be 96 blocks a part, or 480."""
-    blocks, peak = map(int, run(LEAK.replace("{count}", str(count)).replace("{every}", str(every))).split())
+    leak = PROGRAMS["leak"].replace("{count}", str(count)).replace("{every}", str(every))
+    blocks, peak = map(int, run(leak).split())
     assert blocks < 50, blocks
     assert peak < 5e6, peak  # bytes of arrays
