@@ -11,6 +11,8 @@ from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.report import report
 from minigrad.learn.tasks import find
 
+from .answers import ANSWERS
+
 posix = pytest.mark.skipif(os.name != "posix", reason="limits of memory are POSIX's")
 RIGHT = "def slope(f, x, h=1e-5):\n    return (f(x + h) - f(x - h)) / (2 * h)\n"
 
@@ -163,52 +165,9 @@ def test_threads_that_it_starts_hold_nothing_up(tmp_path: Path) -> None:
 
 
 # Each of these leaves its process as it is, so that one process runs them all: a file, and what the report says of it.
-BODY = "def slope(f, x, h=1e-5):\n"
-SAID = {
-    "an exception": (
-        BODY + "    y = f(x)\n    return y.sloap\n",
-        ["stops at line 3 of answer.py", "return y.sloap", "AttributeError", "with f = lambda x: x * x"],
-    ),
-    "an exception below NumPy, in a helper": (
-        "import numpy as np\ndef helper():\n    return np.linalg.inv(np.zeros((2, 2)))\n"
-        + BODY
-        + "    return helper()\n",
-        ["line 3 of answer.py", "LinAlgError: Singular matrix"],
-    ),
-    "a wrong signature": (
-        "def slope(x):\n    return 1\n",
-        ["slope(f, x) stops with", "takes 1 positional argument but 2 were given"],
-    ),
-    "no Python": (
-        "import numpy as np\ndef slope(f, x)\n    return 1\n",
-        ["cannot be run, because of line 2", "def slope(f, x)", "SyntaxError: expected ':'"],
-    ),
+SAID: dict[str, tuple[str, list[str]]] = {
     "no UTF-8": ("x = '\udcff'\n", ["cannot be run", "SyntaxError"]),
-    "a package that is not there": ("import nonumpy\n", ["because of line 1", "No module named 'nonumpy'"]),
-    "a function renamed": ("def slop(f, x):\n    return 1\n", ["has no slope any more"]),
-    "sys.exit": (BODY + "    import sys\n    sys.exit(0)\n", ["ends the program by itself, at line 3"]),
-    "SystemExit in the file": (RIGHT + "raise SystemExit\n", ["ends the program by itself, at line 3"]),
-    "the keyboard": (BODY + "    return float(input('x? '))\n", ["EOFError"]),
-    "part of it": (
-        "def helper(x):\n    raise NotImplementedError\n" + BODY + "    return helper(x)\n",
-        ["helper in answer.py is not written yet (line 2)"],
-    ),
-    "an object that would unpickle to a call": (
-        "import os\nclass Evil:\n    def __reduce__(self):\n        return os.system, ('echo',)\n"
-        "    def __array__(self, *a, **k):\n        raise ValueError\n" + BODY + "    return Evil()\n",
-        ["must be a number", "Evil"],
-    ),
-    "what looks like code of ours": (BODY + "    return {'code': '1 + 1'}\n", ["must be a number", "dict"]),
-    "a list in itself": (BODY + "    y = []\n    y.append(y)\n    return y\n", ["must be a number", "list"]),
-    "a whole number beyond floats": (BODY + "    return 10**400\n", ["must be a number"]),
-    "an error with an endless text": (BODY + "    raise ValueError('spam ' * 100_000)\n", ["ValueError: spam spam"]),
-    "NumPy's errors, raised from now on": ("import numpy as np\nnp.seterr(all='raise')\n" + RIGHT, []),
-    "and not for the next": ("import numpy as np\nnp.float64(1e308) * 10\n" + RIGHT, []),
-    "a dataclass, and a main part": (
-        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n"
-        "if __name__ == '__main__':\n    raise SystemExit\n" + RIGHT,
-        [],
-    ),
+    **{name: (each["file"], each["says"]) for name, each in ANSWERS["said"].items()},
 }
 
 

@@ -16,6 +16,8 @@ import pytest
 from minigrad.cli.main import main
 from minigrad.learn.tasks import folder, tasks
 
+from .answers import ANSWERS
+
 ROOT = Path(__file__).parents[3]
 Said = Callable[..., tuple[object, str, str]]
 
@@ -190,39 +192,17 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     assert re.findall(r"^(\S+):$", said("score", "mine", "健")[1], re.MULTILINE) == ["mine", "健"]
 
 
-RUNS_THE_SOLUTION = {
-    "1.1": "from minigrad.learn.tasks import find\nexec(find('1.1').solution.read_text(encoding='utf-8'))\n",
-    "5.1": """import runpy
-from minigrad.learn import tasks
-unbroadcast = runpy.run_path(str(tasks.folder() / "solutions" / "5_1_unbroadcast.py"))["unbroadcast"]
-""",
-    "6.4": """import importlib.util
-from pathlib import Path
-import minigrad
-path = Path(minigrad.__file__).parents[1] / "exercises" / "solutions" / "6_4_layer_norm.py"
-spec = importlib.util.spec_from_file_location("solution", path)
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-layer_norm = module.layer_norm
-""",
-    "9.2": """import os
-from minigrad.learn.tasks import find
-file = os.open(find("9.2").solution, os.O_RDONLY)
-exec(os.read(file, 100_000))
-raise ValueError("after it")
-""",
-}
-
-
 def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> None:
     for label in ("1.2", "6.3"):  # a copy of the solution runs nothing but itself
         solve(label)
-    for label, text in RUNS_THE_SOLUTION.items():
+    for label, text in ANSWERS["runs_the_solution"].items():
         Path(next(one.file for one in tasks() if one.label == label)).write_text(text, encoding="utf-8")
     Path("1_3_chain_rule.py").write_text("open('1_3_chain_rule.py').close()\nopen('/a\\0b')\n", encoding="utf-8")
     rows = json.loads(begun("score", "--json")[1])["tasks"]
     noted = [label for label, row in rows.items() if row["note"] == "runs the packaged solution"]
-    assert noted == [*RUNS_THE_SOLUTION] and {rows[label]["note"] for label in rows if label not in noted} == {None}
+    assert noted == [*ANSWERS["runs_the_solution"]] and {
+        rows[label]["note"] for label in rows if label not in noted
+    } == {None}
     assert [label for label in noted if rows[label]["passed"]] == ["1.1", "5.1", "6.4"]
     assert rows["1.3"]["wrong"] == "load_at" and rows["9.2"]["wrong"] == "load_at"
     assert begun("score")[1].endswith("\nTasks that run the packaged solution: 1.1, 5.1, 6.4, 9.2.\n")
