@@ -80,111 +80,88 @@ class OneStep(Module):
 
 Case = tuple[Callable[[], Module], tuple[Any, ...], dict[str, Any]]
 M = {"key_mask": KEYS, "causal": True}
+
+
+def of(kind: Any, *sizes: Any, inputs: tuple[Any, ...] = (X,), masks: Any = (), **settings: Any) -> Case:
+    """A layer with weights of its own in double precision, and what it is called with."""
+    return lambda: kind(*sizes, rng=rng(), **settings, **F64), inputs, dict(masks)
+
+
+def behind(*layers: Any) -> Case:
+    """Layers without weights, or without gradients of their inputs, behind a map that has them."""
+    return lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), *copy.deepcopy(layers)), (X,), {}
+
+
+def images() -> Sequential:
+    return Sequential(
+        lambda x: x[:, None],
+        nn.Conv2d(1, 3, 3, padding="same", rng=rng(), **F64),
+        nn.MaxPool2d(3, stride=1, padding=1),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+    )
+
+
+def transposed() -> Sequential:
+    convolution = nn.ConvTranspose2d(1, 3, 3, stride=2, padding=1, rng=rng(), **F64)
+    return Sequential(lambda x: x[:, None], convolution, nn.GroupNorm(1, 3, **F64), nn.GlobalAvgPool())
+
+
+def sequences() -> Sequential:
+    convolution = nn.Conv1d(5, 4, 3, padding=2, rng=rng(), **F64)
+    return Sequential(convolution, nn.BatchNorm(4, **F64), nn.MaxPool1d(2), nn.AvgPool1d(2, stride=1))
+
+
+BOTH, MEMORY_KEYS = (X, MEMORY), {"key_mask": KEYS[:, 2:]}
 LAYERS: dict[str, Case] = {
-    "Affine": (lambda: nn.Affine(4, 3, rng=rng(), **F64), (X,), {}),
+    "Affine": of(nn.Affine, 4, 3),
     "LoRA": (lambda: nn.LoRA(nn.Affine(4, 3, rng=rng(), **F64), 2, rng=rng()), (X,), {}),
     "Embedding and TiedOutput": (Tied, (IDS,), {}),
     "LayerNorm": (lambda: nn.LayerNorm(4, **F64), (X,), {}),
     "RMSNorm": (lambda: nn.RMSNorm(4, **F64), (X,), {}),
     "Dropout": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.Dropout(0.4, rng=rng())), (X,), {}),
     "Residual": (lambda: nn.Residual(nn.Affine(4, 4, rng=rng(), **F64)), (X,), {}),
-    "FeedForward": (lambda: nn.FeedForward(4, 8, rng=rng(), activation="gelu", **F64), (X,), {}),
-    "PositionalEncoding": (
-        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.PositionalEncoding(4)),
-        (X,),
-        {},
-    ),
-    "LearnedPositions": (lambda: nn.LearnedPositions(8, 4, rng=rng(), **F64), (X,), {}),
-    "RotaryPositions": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.RotaryPositions(4)), (X,), {}),
-    "AttentionHead": (lambda: nn.AttentionHead(4, 3, rng=rng(), **F64), (X,), M),
-    "MultiHeadAttention": (lambda: nn.MultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
-    "grouped": (lambda: nn.MultiHeadAttention(4, 2, num_kv_heads=1, rng=rng(), **F64), (X, MEMORY), {}),
-    "rotary": (
-        lambda: nn.MultiHeadAttention(4, 2, rotary=True, rng=rng(), **F64),
-        (X,),
-        {"key_mask": KEYS.astype(int)},
-    ),
-    "PackedMultiHeadAttention": (lambda: nn.PackedMultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
-    "TransformerEncoderLayer": (
-        lambda: nn.TransformerEncoderLayer(4, 2, 8, rng=rng(), dropout=0.3, norm="post", **F64),
-        (X,),
-        M,
-    ),
-    "TransformerDecoderLayer": (
-        lambda: nn.TransformerDecoderLayer(4, 2, 8, rng=rng(), dropout=0.3, **F64),
-        (X, MEMORY),
-        {"key_mask": KEYS, "memory_key_mask": KEYS[:, 2:]},
+    "FeedForward": of(nn.FeedForward, 4, 8, activation="gelu"),
+    "PositionalEncoding": behind(nn.PositionalEncoding(4)),
+    "LearnedPositions": of(nn.LearnedPositions, 8, 4),
+    "RotaryPositions": behind(nn.RotaryPositions(4)),
+    "AttentionHead": of(nn.AttentionHead, 4, 3, masks=M),
+    "MultiHeadAttention": of(nn.MultiHeadAttention, 4, 2, masks=M),
+    "grouped": of(nn.MultiHeadAttention, 4, 2, num_kv_heads=1, inputs=BOTH),
+    "rotary": of(nn.MultiHeadAttention, 4, 2, rotary=True, masks={"key_mask": KEYS.astype(int)}),
+    "PackedMultiHeadAttention": of(nn.PackedMultiHeadAttention, 4, 2, masks=M),
+    "TransformerEncoderLayer": of(nn.TransformerEncoderLayer, 4, 2, 8, dropout=0.3, norm="post", masks=M),
+    "TransformerDecoderLayer": of(
+        nn.TransformerDecoderLayer,
+        4,
+        2,
+        8,
+        dropout=0.3,
+        inputs=BOTH,
+        masks={"key_mask": KEYS, "memory_key_mask": KEYS[:, 2:]},
     ),
     "GlobalAttention, CosineScore": (Cosine, (X,), {}),
-    "DotProductAttention, DotScore": (
-        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.DotProductAttention(scale=True)),
-        (X,),
-        {},
-    ),
-    "AdditiveAttention, AdditiveScore": (
-        lambda: nn.AdditiveAttention(4, 4, 3, rng=rng(), **F64),
-        (X, MEMORY),
-        {"key_mask": KEYS[:, 2:]},
-    ),
-    "MultiplicativeAttention, GeneralScore": (
-        lambda: nn.MultiplicativeAttention(4, 4, rng=rng(), bias=True, **F64),
-        (X, MEMORY),
-        {},
-    ),
-    "Attention": (lambda: nn.Attention(4, 4, 3, rng=rng(), score="additive", **F64), (X, MEMORY), {}),
-    "SelfAttention": (lambda: nn.SelfAttention(4, rng=rng(), **F64), (X,), M),
-    "KeyValueAttention": (lambda: nn.KeyValueAttention(2, 2, rng=rng(), **F64), (X,), M),
-    "ContextAttention": (lambda: nn.ContextAttention(4, 3, rng=rng(), **F64), (X,), {"key_mask": KEYS}),
-    "LocalAttention": (
-        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.LocalAttention(1)),
-        (X,),
-        {},
-    ),
-    "PredictiveLocalAttention": (lambda: nn.PredictiveLocalAttention(4, 2, rng=rng(), **F64), (X,), {"key_mask": KEYS}),
-    "MessagePassing": (
-        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), lambda h: nn.MessagePassing()(h, np.eye(5))),
-        (X,),
-        {},
-    ),
-    "SimplifiedAttention": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.SimplifiedAttention()), (X,), {}),
-    "Conv2d, MaxPool2d, AvgPool2d, Flatten": (
-        lambda: Sequential(
-            lambda x: x[:, None],
-            nn.Conv2d(1, 3, 3, padding="same", rng=rng(), **F64),
-            nn.MaxPool2d(3, stride=1, padding=1),
-            nn.AvgPool2d(2),
-            nn.Flatten(),
-        ),
-        (X,),
-        {},
-    ),
-    "ConvTranspose2d, GlobalAvgPool, GroupNorm": (
-        lambda: Sequential(
-            lambda x: x[:, None],
-            nn.ConvTranspose2d(1, 3, 3, stride=2, padding=1, rng=rng(), **F64),
-            nn.GroupNorm(1, 3, **F64),
-            nn.GlobalAvgPool(),
-        ),
-        (X,),
-        {},
-    ),
-    "Conv1d, MaxPool1d, AvgPool1d, BatchNorm": (
-        lambda: Sequential(
-            nn.Conv1d(5, 4, 3, padding=2, rng=rng(), **F64),
-            nn.BatchNorm(4, **F64),
-            nn.MaxPool1d(2),
-            nn.AvgPool1d(2, stride=1),
-        ),
-        (X,),
-        {},
-    ),
+    "DotProductAttention, DotScore": behind(nn.DotProductAttention(scale=True)),
+    "AdditiveAttention, AdditiveScore": of(nn.AdditiveAttention, 4, 4, 3, inputs=BOTH, masks=MEMORY_KEYS),
+    "MultiplicativeAttention, GeneralScore": of(nn.MultiplicativeAttention, 4, 4, bias=True, inputs=BOTH),
+    "Attention": of(nn.Attention, 4, 4, 3, score="additive", inputs=BOTH),
+    "SelfAttention": of(nn.SelfAttention, 4, masks=M),
+    "KeyValueAttention": of(nn.KeyValueAttention, 2, 2, masks=M),
+    "ContextAttention": of(nn.ContextAttention, 4, 3, masks={"key_mask": KEYS}),
+    "LocalAttention": behind(nn.LocalAttention(1)),
+    "PredictiveLocalAttention": of(nn.PredictiveLocalAttention, 4, 2, masks={"key_mask": KEYS}),
+    "MessagePassing": behind(lambda h: nn.MessagePassing()(h, np.eye(5))),
+    "SimplifiedAttention": behind(nn.SimplifiedAttention()),
+    "Conv2d, MaxPool2d, AvgPool2d, Flatten": (images, (X,), {}),
+    "ConvTranspose2d, GlobalAvgPool, GroupNorm": (transposed, (X,), {}),
+    "Conv1d, MaxPool1d, AvgPool1d, BatchNorm": (sequences, (X,), {}),
     "GRU": (Scored, (X, KEYS), {}),
     "reversed GRU": (lambda: Scored(reverse=True), (X, KEYS.astype(int)), {}),
     "RNN": (lambda: Scored(nn.RNN), (X, KEYS), {}),
     "LSTM": (lambda: Remembered(reverse=False), (X, KEYS), {}),
     "reversed LSTM": (lambda: Remembered(reverse=True), (X, KEYS.astype(int)), {}),
     "LSTMCell": (OneStep, (X[:, 0], X[:, 1, :3]), {}),
-    "GRUCell": (lambda: nn.GRUCell(4, 3, rng=rng(), **F64), (X[:, 0], X[:, 1, :3]), {}),
+    "GRUCell": of(nn.GRUCell, 4, 3, inputs=(X[:, 0], X[:, 1, :3])),
 }
 
 

@@ -43,55 +43,38 @@ def hinge(x: Any, margin: float, reduction: str) -> Any:
     return found
 
 
-# Of each: ours, PyTorch's, both of (x, reduction).
-CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "huber": (lambda x, r: nn.huber_loss(x, Y, reduction=r), lambda x, r: F.huber_loss(x, to_torch(Y), reduction=r)),
-    "huber, delta": (
-        lambda x, r: nn.huber_loss(x, Y, delta=0.3, reduction=r),
-        lambda x, r: F.huber_loss(x, to_torch(Y), delta=0.3, reduction=r),
-    ),
+Pair = tuple[Callable[..., Any], Callable[..., Any]]  # ours and PyTorch's, both of (x, reduction)
+
+
+def same(ours: str, theirs: str, target: np.ndarray, **settings: Any) -> Pair:
+    """Functions of the same arguments: arrays go to PyTorch as its tensors."""
+    torch_settings = {name: to_torch(np.asarray(s)) if name.endswith("weight") else s for name, s in settings.items()}
+    return (
+        lambda x, r: getattr(nn, ours)(x, target, **settings, reduction=r),
+        lambda x, r: getattr(F, theirs)(x, to_torch(target), **torch_settings, reduction=r),
+    )
+
+
+CROSS_ENTROPY = "cross_entropy", "cross_entropy"
+LIKELIHOOD = "negative_log_likelihood", "nll_loss"
+LOGITS = "binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits"
+CASES: dict[str, Pair] = {
+    "huber": same("huber_loss", "huber_loss", Y),
+    "huber, delta": same("huber_loss", "huber_loss", Y, delta=0.3),
     "kl": (lambda x, r: nn.kl_divergence(mg.log_softmax(x), T, reduction=r), kl),
     "cosine": (lambda x, r: nn.cosine_loss(x, Y, reduction=r), cosine),
-    "hinge": (
-        lambda x, r: nn.hinge_loss(x, LABELS, reduction=r),
-        lambda x, r: hinge(x, 1.0, r),
-    ),
+    "hinge": (lambda x, r: nn.hinge_loss(x, LABELS, reduction=r), lambda x, r: hinge(x, 1.0, r)),
     "hinge, margin": (
         lambda x, r: nn.hinge_loss(x, LABELS, margin=2.5, reduction=r),
         lambda x, r: hinge(x, 2.5, r),
     ),
-    "cross entropy, weight": (
-        lambda x, r: nn.cross_entropy(x, LABELS, weight=WEIGHT, reduction=r),
-        lambda x, r: F.cross_entropy(x, torch_labels(), weight=to_torch(WEIGHT), reduction=r),
-    ),
-    "cross entropy, all": (
-        lambda x, r: nn.cross_entropy(x, LABELS, weight=WEIGHT, label_smoothing=0.2, ignore_index=1, reduction=r),
-        lambda x, r: F.cross_entropy(
-            x, torch_labels(), weight=to_torch(WEIGHT), label_smoothing=0.2, ignore_index=1, reduction=r
-        ),
-    ),
-    "cross entropy, probabilities": (
-        lambda x, r: nn.cross_entropy(x, T, weight=WEIGHT, label_smoothing=0.2, reduction=r),
-        lambda x, r: F.cross_entropy(x, to_torch(T), weight=to_torch(WEIGHT), label_smoothing=0.2, reduction=r),
-    ),
-    "likelihood": (
-        lambda x, r: nn.negative_log_likelihood(x, LABELS, weight=WEIGHT, reduction=r),
-        lambda x, r: F.nll_loss(x, torch_labels(), weight=to_torch(WEIGHT), reduction=r),
-    ),
-    "likelihood, ignored": (
-        lambda x, r: nn.negative_log_likelihood(x, LABELS, weight=WEIGHT, ignore_index=3, reduction=r),
-        lambda x, r: F.nll_loss(x, torch_labels(), weight=to_torch(WEIGHT), ignore_index=3, reduction=r),
-    ),
-    "logits, pos_weight": (
-        lambda x, r: nn.binary_cross_entropy_with_logits(x, BITS, pos_weight=WEIGHT, reduction=r),
-        lambda x, r: F.binary_cross_entropy_with_logits(x, to_torch(BITS), pos_weight=to_torch(WEIGHT), reduction=r),
-    ),
-    "logits, both": (
-        lambda x, r: nn.binary_cross_entropy_with_logits(x, T, weight=FACTORS, pos_weight=3.0, reduction=r),
-        lambda x, r: F.binary_cross_entropy_with_logits(
-            x, to_torch(T), weight=to_torch(FACTORS), pos_weight=torch.tensor(3.0), reduction=r
-        ),
-    ),
+    "cross entropy, weight": same(*CROSS_ENTROPY, LABELS, weight=WEIGHT),
+    "cross entropy, all": same(*CROSS_ENTROPY, LABELS, weight=WEIGHT, label_smoothing=0.2, ignore_index=1),
+    "cross entropy, probabilities": same(*CROSS_ENTROPY, T, weight=WEIGHT, label_smoothing=0.2),
+    "likelihood": same(*LIKELIHOOD, LABELS, weight=WEIGHT),
+    "likelihood, ignored": same(*LIKELIHOOD, LABELS, weight=WEIGHT, ignore_index=3),
+    "logits, pos_weight": same(*LOGITS, BITS, pos_weight=WEIGHT),
+    "logits, both": same(*LOGITS, T, weight=FACTORS, pos_weight=3.0),
 }
 
 
