@@ -102,6 +102,17 @@ def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
+def no_gc() -> Iterator[None]:
+    """Reference counting alone."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@pytest.fixture
 def nothing_watched() -> Iterator[None]:
     """Arrays of other tests' modules, which live on, are not watched meanwhile."""
     others = dict(watched)

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad import Tensor, explain
+from minigrad import explain
 from models.two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 Program = Callable[[], tuple[Any, dict[str, Any]]]
 HOSTILE = "</script><b onclick=alert(1)>"
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def fan_out() -> tuple[Any, dict[str, Any]]:

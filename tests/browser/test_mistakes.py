@@ -1,6 +1,8 @@
 """Which mistake a wrong answer comes from: the known ones are named, against finite differences; others never are."""
 
+import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,52 +12,7 @@ from minigrad.graph.pages.explain import WHAT_IF
 from minigrad.graph.pages.html import asset, page, plain
 from tests.minigrad.graph.pages.taught import page_of
 
-CHAIN = """
-import numpy as np
-import minigrad as mg
-x = mg.Tensor(0.7, requires_grad=True)
-with mg.trace():
-    u = 3 * x
-    v = np.sin(u)
-    loss = v ** 2
-"""
-TWO_PATHS = """
-import minigrad as mg
-w = mg.Tensor(2.0, requires_grad=True)
-x = mg.Tensor(3.0, requires_grad=True)
-with mg.trace():
-    a = w * x
-    b = w + 1
-    loss = a * b
-"""
-EARLY = """
-import minigrad as mg
-x = mg.Tensor(2.0, requires_grad=True)
-with mg.trace():
-    a = 3 * x
-    b = a + 1
-    loss = a * b
-"""
-MATRICES = """
-import numpy as np
-import minigrad as mg
-W = mg.Tensor([[1.0, 2.0], [4.0, -3.0]], requires_grad=True)
-X = mg.Tensor([[0.5, 7.0], [-1.3, 2.5]], requires_grad=True)
-with mg.trace():
-    Y = W @ X
-    q = Y ** 2
-    loss = q.sum()
-"""
-BROADCAST = """
-import numpy as np
-import minigrad as mg
-x = mg.Tensor([1.0, 4.0, -0.5], requires_grad=True)
-b = mg.Tensor([0.25], requires_grad=True)
-with mg.trace():
-    z = x + b
-    q = z ** 3
-    loss = q.sum()
-"""
+PROGRAMS = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +55,7 @@ def derivative(f: Callable[[float], float], at: float) -> float:
 
 
 def test_the_chain_rule_and_its_mistakes(js: Callable[..., Any]) -> None:
-    quiz = Quiz(CHAIN, js)
+    quiz = Quiz(PROGRAMS["CHAIN"], js)
     u = 3 * 0.7
     local = derivative(np.sin, u)
     incoming = derivative(np.square, np.sin(u))
@@ -114,12 +71,12 @@ def test_the_chain_rule_and_its_mistakes(js: Callable[..., Any]) -> None:
 
 
 def test_a_decimal_comma_is_read_as_well(js: Callable[..., Any]) -> None:
-    quiz = Quiz(CHAIN, js)
+    quiz = Quiz(PROGRAMS["CHAIN"], js)
     assert quiz.said("2,1", "v", "u") == "value"
 
 
 def test_the_forgotten_path(js: Callable[..., Any]) -> None:
-    quiz = Quiz(TWO_PATHS, js)
+    quiz = Quiz(PROGRAMS["TWO_PATHS"], js)
     last = max((quiz.step(target, "w"), target) for target in "ab")[1]
     asked = quiz.asked(last, "w")
     assert asked["of"] == "sum" and asked["right"] == 3 * (2 * 2 + 1)
@@ -132,30 +89,20 @@ def test_the_forgotten_path(js: Callable[..., Any]) -> None:
 
 def test_a_gradient_that_is_handed_on_before_it_is_complete(js: Callable[..., Any]) -> None:
     """loss = a * (a + 1) with a = 3 x: the 7 from it alone makes 21 of 39, and the 6 through b alone 18; see lesson 2."""
-    quiz = Quiz(EARLY, js)
+    quiz = Quiz(PROGRAMS["EARLY"], js)
     said = [quiz.said(answer, "a", "x") for answer in ("39", "21", "18", "3", "13", "20")]
     assert said == ["right", "early", "early", "local", "incoming", None]
 
 
 def test_one_of_three_paths_alone_and_one_left_out(js: Callable[..., Any]) -> None:
-    source = """
-import minigrad as mg
-x = mg.Tensor(2.0, requires_grad=True)
-with mg.trace():
-    a = 5 * x
-    b = 3 * x
-    c = 7 * x
-    s = a + b
-    loss = s + c
-"""
-    quiz = Quiz(source, js)
+    quiz = Quiz(PROGRAMS["THREE_PATHS"], js)
     last = max((quiz.step(target, "x"), target) for target in "abc")[1]
     said = {answer: quiz.said(answer, last, "x") for answer in (15, 5, 3, 7, 8, 10, 12, 4, 2)}
     assert said == dict.fromkeys((5, 3, 7, 8, 10, 12), "path") | {15: "right", 4: None, 2: "value"}
 
 
 def test_two_mistakes_with_the_same_number_are_not_named(js: Callable[..., Any]) -> None:
-    quiz = Quiz(TWO_PATHS, js)
+    quiz = Quiz(PROGRAMS["TWO_PATHS"], js)
     # Of a * b by a: b = 3 is right. 6 is the value of a, and also the derivative by b.
     assert quiz.said(3, "loss", "a") == "right"
     kinds = js(
@@ -168,7 +115,7 @@ def test_two_mistakes_with_the_same_number_are_not_named(js: Callable[..., Any])
 
 
 def test_the_other_operand(js: Callable[..., Any]) -> None:
-    quiz = Quiz(TWO_PATHS, js)
+    quiz = Quiz(PROGRAMS["TWO_PATHS"], js)
     assert quiz.asked("a", "x")["right"] == 3 * 2  # b * w
     assert quiz.said(9, "a", "x") == "other"  # b * x
     assert quiz.said(2, "a", "x") == "local"  # w
@@ -177,7 +124,7 @@ def test_the_other_operand(js: Callable[..., Any]) -> None:
 def test_a_transposed_matrix(js: Callable[..., Any]) -> None:
     W, X = np.array([[1.0, 2.0], [4.0, -3.0]]), np.array([[0.5, 7.0], [-1.3, 2.5]])
     g = 2 * (W @ X)
-    quiz = Quiz(MATRICES, js)
+    quiz = Quiz(PROGRAMS["MATRICES"], js)
     right = g @ X.T
     asked = quiz.asked("Y", "W")
     assert asked["right"] == right.flat[asked["at"]] and abs(right).max() == abs(asked["right"])
@@ -189,7 +136,7 @@ def test_a_transposed_matrix(js: Callable[..., Any]) -> None:
 
 def test_the_sum_over_a_broadcast_axis(js: Callable[..., Any]) -> None:
     parts = 3 * (np.array([1.0, 4.0, -0.5]) + 0.25) ** 2
-    quiz = Quiz(BROADCAST, js)
+    quiz = Quiz(PROGRAMS["BROADCAST"], js)
     assert quiz.asked("z", "b", "fit")["right"] == pytest.approx(parts.sum())
     for part in parts:
         assert quiz.said(f"{part:.4g}", "z", "b", "fit") == "broadcast"
@@ -201,7 +148,7 @@ def test_the_sum_over_a_broadcast_axis(js: Callable[..., Any]) -> None:
 def test_an_answer_is_named_only_if_one_mistake_gives_it(js: Callable[..., Any]) -> None:
     """Any number that no mutant gives is left alone, and each number that one kind gives alone is named."""
     rng = np.random.default_rng(0)
-    for source in (CHAIN, TWO_PATHS, MATRICES, BROADCAST):
+    for source in (PROGRAMS["CHAIN"], PROGRAMS["TWO_PATHS"], PROGRAMS["MATRICES"], PROGRAMS["BROADCAST"]):
         quiz = Quiz(source, js)
         for step in range(1, len(quiz.data["steps"]) + 1):
             asked = js("([step, data]) => mistakes.question(step, data)", [step, quiz.data])
@@ -223,7 +170,7 @@ def test_an_answer_is_named_only_if_one_mistake_gives_it(js: Callable[..., Any])
 
 
 def test_what_the_page_cannot_compute_is_diagnosed_from_what_was_recorded(js: Callable[..., Any]) -> None:
-    quiz = Quiz(CHAIN, js)
+    quiz = Quiz(PROGRAMS["CHAIN"], js)
     for node in quiz.data["nodes"]:
         if node["operation"] == "sin":
             node["operation"] = "sine of my own"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from tests.browser.stepper_programs import Program, explained, leaf, transformer
+from tests.browser.stepper_programs import Program, explained, transformer
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 SIZES = [(1280, 720), (1920, 1080), (390, 844)]

@@ -8,7 +8,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, explain
-from tests.browser.stepper_programs import HOSTILE, broadcasting, explained, fan_out, leaf, names, node, opened, press
+from tests.browser.stepper_programs import HOSTILE, broadcasting, explained, fan_out, names, node, opened, press
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")

@@ -12,7 +12,8 @@ import minigrad as mg
 from minigrad import Tensor, explain
 from minigrad.graph.pages import tensors
 from minigrad.graph.pages.html import plain
-from tests.browser.stepper_programs import fan_out, leaf, node, opened
+from tests.browser.stepper_programs import fan_out, node, opened
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 RNG = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """tiny.py, the whole idea in one file: the same values and derivatives as the engine's, and short enough to be read first."""
 
 import ast
-import gc
 import sys
 import weakref
 from pathlib import Path
@@ -138,17 +137,14 @@ def test_bad_input_is_refused_before_anything_happens() -> None:
     assert x.grad is None and w.grad is None
 
 
+@pytest.mark.usefixtures("no_gc")
 def test_reference_counting_frees_a_graph() -> None:
-    gc.disable()
-    try:
-        x = tiny.Tensor([1.0, 2.0], requires_grad=True)
-        y = np.sum(np.tanh(x) * x)
-        gone = [weakref.ref(y.node), weakref.ref(x.node), weakref.ref(x)]
-        y.backward(create_graph=True)
-        del x, y
-        assert [reference() for reference in gone] == [None] * 3
-    finally:
-        gc.enable()
+    x = tiny.Tensor([1.0, 2.0], requires_grad=True)
+    y = np.sum(np.tanh(x) * x)
+    gone = [weakref.ref(y.node), weakref.ref(x.node), weakref.ref(x)]
+    y.backward(create_graph=True)
+    del x, y
+    assert [reference() for reference in gone] == [None] * 3
 
 
 def test_it_is_short_and_needs_numpy_only() -> None:

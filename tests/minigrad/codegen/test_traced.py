@@ -10,21 +10,18 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Function, Tensor
+from minigrad import Function
 from minigrad._tree import map_leaves
 from minigrad.codegen.traced import Step, written_trace
 from minigrad.engine.tape import sweep
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
+from tests.leaves import leaf
 from tests.minigrad.codegen import ordinary_programs
 from tests.minigrad.codegen.test_slide import network
 
 PROGRAMS = ordinary_programs.PROGRAMS
 SAMPLE = [*PROGRAMS][::6]
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def swept(compute: Callable[[], Any]) -> Graph:

@@ -12,17 +12,13 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from tests.lazy import torch
+from tests.leaves import grad_of
 
 X = np.array([1.0, 2.0, 3.0])
 
 
 def leaf() -> Any:
     return Tensor(X, requires_grad=True)
-
-
-def grad_of(t: Any) -> Any:
-    assert t.grad is not None
-    return t.grad.data
 
 
 def split(t: Any) -> Any:
@@ -296,23 +292,19 @@ def test_hooks_follow_a_leaf_whose_data_is_replaced() -> None:
     assert grad_of(x).tolist() == [[2, 2], [2, 2]]
 
 
+@pytest.mark.usefixtures("no_gc")
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_hooks_make_no_cycles(create_graph: bool) -> None:
-    gc.collect()
-    gc.disable()
-    try:
-        x = leaf()
-        h = x * x
-        h.retain_grad()
-        h.register_hook(lambda g: g * 2)
-        x.register_hook(lambda g: g * 2)
-        refs = [weakref.ref(o) for o in (x, h, x.data, h.data)]
-        (h * h).sum().backward(create_graph=create_graph)
-        del x, h
-        assert [ref() for ref in refs] == [None] * 4
-        assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))
-    finally:
-        gc.enable()
+    x = leaf()
+    h = x * x
+    h.retain_grad()
+    h.register_hook(lambda g: g * 2)
+    x.register_hook(lambda g: g * 2)
+    refs = [weakref.ref(o) for o in (x, h, x.data, h.data)]
+    (h * h).sum().backward(create_graph=create_graph)
+    del x, h
+    assert [ref() for ref in refs] == [None] * 4
+    assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))
 
 
 def test_a_trace_sees_the_gradient_that_goes_on() -> None:

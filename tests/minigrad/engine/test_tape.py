@@ -3,11 +3,12 @@
 import gc
 import subprocess
 import sys
-import textwrap
 import threading
+import tomllib
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from minigrad import GraphError, Tensor
 from minigrad.engine.observers import sweeps_under_way, under_way
 from minigrad.engine.tape import Leaf, cotangent_of, sweep
 from minigrad.engine.tensor import make_tensor
+from tests.leaves import grad_of
+
+PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
 
 
 def leaf(*shape: int, seed: int = 0) -> Any:
@@ -26,11 +30,6 @@ def leaf(*shape: int, seed: int = 0) -> Any:
 
 def split(t: Any, n: int) -> Any:
     return np.split(t, n)
-
-
-def grad_of(t: Tensor) -> Any:
-    assert t.grad is not None
-    return t.grad.data
 
 
 # --- what is computed ---
@@ -283,17 +282,6 @@ def test_a_gradient_with_a_graph_is_not_written_to() -> None:
 # --- memory ---
 
 
-@pytest.fixture
-def no_gc() -> Iterator[None]:
-    """Reference counting alone."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def live_entries() -> int:
     """In the youngest generation, where everything stays that was made since `no_gc` began."""
     return sum(type(o) is mg.Entry for o in gc.get_objects(generation=0))
@@ -354,37 +342,10 @@ def test_a_failed_operation_leaves_nothing_behind() -> None:
     assert live_entries() == before and x.grad is None
 
 
-CHAIN = """
-    import gc, sys
-    import numpy as np
-    import minigrad as mg
-
-    gc.disable()
-    sys.setrecursionlimit(150)
-    n, create_graph = {n}, {create_graph}
-    x = mg.Tensor(1.0, requires_grad=True)
-    y = x
-    for _ in range(n):
-        y = y * 1.00001
-    assert len(mg.tape(y)) == n
-    y.backward(create_graph=create_graph)
-    assert abs(x.grad.item() / 1.00001**n - 1) < 1e-9, x.grad
-    if create_graph:
-        z = (x.grad * x).sum()
-        x.zero_grad()
-        z.backward()
-        x.zero_grad()
-        del z
-    del y
-    assert not any(type(o) is mg.Entry for o in gc.get_objects())
-    print("freed")
-"""
-
-
 @pytest.mark.parametrize(("n", "create_graph"), [(200_000, False), (50_000, True)])
 def test_a_long_chain_needs_no_recursion(n: int, create_graph: bool) -> None:
     """In a process of its own: too deep a recursion in C would end it without a traceback."""
-    code = textwrap.dedent(CHAIN).format(n=n, create_graph=create_graph)
+    code = PROGRAMS["chain"].format(n=n, create_graph=create_graph)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "freed\n"), done.stderr[-2000:]
 

@@ -1,6 +1,5 @@
 """detect_anomaly(): which operation is named, where and why, and what is let through."""
 
-import gc
 import threading
 import weakref
 from collections.abc import Callable
@@ -365,19 +364,16 @@ def test_it_belongs_to_its_thread() -> None:
     assert len(seen) == 1 and np.isinf(seen[0].data).all()
 
 
+@pytest.mark.usefixtures("no_gc")
 def test_it_keeps_no_graph_alive() -> None:
-    gc.disable()
-    try:
-        with detect_anomaly():
-            x = leaf([1.0, 2.0])
-            y = np.exp(x)
-            loss = (y * y).sum()
-            array = weakref.ref(y.data)
-            del y
-            loss.backward()
-            assert array() is None  # released by the sweep, as ever
-            tensor = weakref.ref(x)
-            del x, loss
-            assert tensor() is None
-    finally:
-        gc.enable()
+    with detect_anomaly():
+        x = leaf([1.0, 2.0])
+        y = np.exp(x)
+        loss = (y * y).sum()
+        array = weakref.ref(y.data)
+        del y
+        loss.backward()
+        assert array() is None  # released by the sweep, as ever
+        tensor = weakref.ref(x)
+        del x, loss
+        assert tensor() is None

@@ -16,17 +16,13 @@ from minigrad import GraphError, Tensor
 from minigrad.engine.observers import active, in_any_thread
 from minigrad.guards.inplace import _SMALL, fingerprint, shared, watched
 from tests import fake_device
+from tests.leaves import grad_of
 
 ROW = np.array([1.0, 2.0, 3.0])
 
 
 def leaf(value: Any = ROW, **more: Any) -> Any:
     return Tensor(value, requires_grad=True, **more)
-
-
-def grad_of(t: Any) -> Any:
-    assert t.grad is not None
-    return t.grad.data
 
 
 @pytest.fixture(autouse=True)
@@ -580,19 +576,16 @@ def test_nothing_is_too_small_for_a_fingerprint(array: Any) -> None:
 # --- what it leaves behind ---
 
 
+@pytest.mark.usefixtures("no_gc")
 def test_watching_keeps_nothing_alive() -> None:
-    gc.disable()
-    try:
-        x = leaf()
-        array, loss = weakref.ref(x.data), np.exp(x * x).sum()
-        x.data[0] = 0
-        assert len(watched) == 1
-        del x
-        assert array() is not None  # the graph needs it
-        del loss
-        assert array() is None and not watched
-    finally:
-        gc.enable()
+    x = leaf()
+    array, loss = weakref.ref(x.data), np.exp(x * x).sum()
+    x.data[0] = 0
+    assert len(watched) == 1
+    del x
+    assert array() is not None  # the graph needs it
+    del loss
+    assert array() is None and not watched
 
 
 def test_an_array_that_nobody_else_holds_is_not_watched() -> None:

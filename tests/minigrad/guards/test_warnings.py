@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,24 +16,7 @@ import nn
 from minigrad import Tensor
 from minigrad.guards.warnings import PointedAtTheUser
 
-PROGRAM = """
-import numpy as np
-import minigrad as mg, nn
-x = mg.Tensor([1000.0, -1.0], requires_grad=True)
-for _ in range(3):
-    np.exp(x)                                           # overflow encountered in exp
-    x.exp()                                             # overflow encountered in exp
-x / 0.0                                                 # divide by zero encountered in divide
-np.log(x.detach())                                      # invalid value encountered in log
-mg.softmax(x * np.inf)                                  # invalid value encountered in subtract, in softmax
-np.var(mg.Tensor(np.zeros(1)), ddof=1)                  # Degrees of freedom <= 0 for slice, in var
-def forward(v):
-    return v * 1e308                                    # overflow encountered in multiply
-nn.Sequential(forward)(x)
-mg.grad(forward)(10.0)
-mg.Tensor([0.0], requires_grad=True).sqrt().sum().backward()
-np.exp(np.array([1000.0]))                              # overflow encountered in exp
-"""
+PROGRAMS = tomllib.loads((Path(__file__).parent / "warnings.toml").read_text(encoding="utf-8"))
 
 
 def told(program: str, path: Path, *options: str) -> list[tuple[int, str]]:
@@ -46,34 +30,18 @@ def told(program: str, path: Path, *options: str) -> list[tuple[int, str]]:
 
 
 def test_each_line_is_told_once(tmp_path: Path) -> None:
-    want = [(i, line.partition("# ")[2]) for i, line in enumerate(PROGRAM.splitlines(), 1) if "# " in line]
-    got = told(PROGRAM, tmp_path / "user.py")
+    want = [(i, line.partition("# ")[2]) for i, line in enumerate(PROGRAMS["anywhere"].splitlines(), 1) if "# " in line]
+    got = told(PROGRAMS["anywhere"], tmp_path / "user.py")
     assert [
         (line, text) for line, text in got if "scalar divide" not in text and "in divide, in var" not in text
     ] == want
 
 
-DIVIDED = """
-import numpy as np
-import minigrad as mg
-from minigrad.kernels import threads
-mg.set_num_threads(2)
-threads._LARGE = 1
-x, w = np.full((8, 256, 128), 1e38, "f4"), np.full((128, 256), 10, "f4")
-x[:4] = 0  # the first thread has nothing to tell
-t = mg.Tensor(x, requires_grad=True)
-for _ in range(2):
-    t @ w                                               # overflow encountered in matmul
-    t @ np.stack([w] * 8)                               # overflow encountered in matmul
-    mg.affine(t, w, np.zeros(256, "f4"))                # overflow encountered in matmul, in affine
-t[:1, :3] @ w[:, :5]
-t[7:, :3] @ w[:, :5]                                    # overflow encountered in matmul
-"""
-
-
 def test_what_another_thread_has_to_tell_points_at_the_line_too(tmp_path: Path) -> None:
-    want = [(i, line.partition("# ")[2]) for i, line in enumerate(DIVIDED.splitlines(), 1) if "# over" in line]
-    assert told(DIVIDED, tmp_path / "divided.py") == want
+    want = [
+        (i, line.partition("# ")[2]) for i, line in enumerate(PROGRAMS["divided"].splitlines(), 1) if "# over" in line
+    ]
+    assert told(PROGRAMS["divided"], tmp_path / "divided.py") == want
 
 
 def test_who_wants_no_warnings_gets_none(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
+import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,8 @@ from tests.minigrad.kernels.fast_paths import (
     numpy_kernels,
     training_losses,
 )
+
+PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 2e-4)], ids=["float64", "float32"])
@@ -74,37 +76,6 @@ def spying(function: Callable[..., Any], spy: Callable[[], object]) -> Callable[
 
 # --- memory that the C library overwrites ---
 
-STEPS = """
-import sys
-import numpy as np
-import nn
-from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
-from minigrad.kernels import threads
-from minigrad.kernels.numpy import affine
-
-threads._LARGE = 1  # divided among threads, too
-threads.set_num_threads(2)
-affine.LARGE_PRODUCT = 1
-ids = np.random.default_rng(0).integers(1, 40, (12, 24))
-mask = np.arange(24) < np.random.default_rng(1).integers(1, 25, 12)[:, None]
-classifier = TransformerClassifier(ClassifierConfig(40, 2, d_model=32, num_layers=2, activation="gelu", dropout=0.1),
-                                   rng=np.random.default_rng(2))
-gpt = GPT(GPTConfig(vocab_size=40, window=23, d_model=32, num_layers=1, num_heads=4), rng=np.random.default_rng(3))
-losses = (lambda: nn.cross_entropy(classifier(ids, mask), ids[:, 0] % 2),
-          lambda: nn.cross_entropy(gpt(ids[:, :-1]), ids[:, 1:], ignore_index=7))
-for model, loss in zip((classifier, gpt), losses):
-    optimizer = nn.AdamW(model.parameters(), lr=1e-2)
-    for _ in range(4):
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()
-        nn.clip_grad_norm(model.parameters(), 1.0)
-        optimizer.step()
-        print(value.item().hex())
-    print(sum(array.tobytes().hex().count("7") for array in model.state_dict().values()))
-print(np.empty(100_000, np.uint8).tobytes().count(int(sys.argv[1])), file=sys.stderr)
-"""
-
 
 def run_steps(fill: int) -> tuple[str, int]:
     """What the steps print where malloc and free fill memory, and how many of 100,000 new bytes are ``~fill``.
@@ -116,7 +87,7 @@ def run_steps(fill: int) -> tuple[str, int]:
         "GLIBC_TUNABLES": f"glibc.malloc.perturb={fill}:glibc.malloc.tcache_count=0",
     }
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(STEPS), str(~fill & 255)],
+        [sys.executable, "-c", PROGRAMS["steps"], str(~fill & 255)],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | (filled if fill else {}),
         capture_output=True,
         text=True,

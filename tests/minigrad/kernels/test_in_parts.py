@@ -8,12 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
+import tomllib
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -28,6 +29,7 @@ from minigrad.kernels.blas import blas
 from minigrad.kernels.numpy import activations, affine
 from minigrad.kernels.threads import in_blocks, in_parts, num_threads, set_num_threads
 
+PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
 MUCH = 1 << 40  # work enough for all threads
 
 
@@ -266,50 +268,10 @@ def test_the_threads_of_the_matrix_product_come_back(fails: bool) -> None:
         set_(before)
 
 
-FORK = """
-import os, threading, warnings
-import numpy as np
-from minigrad.kernels import threads
-from minigrad.kernels.threads import in_parts, set_num_threads
-
-warnings.filterwarnings("ignore", category=DeprecationWarning)  # of Python 3.12: fork and threads
-set_num_threads(3)
-
-def total():
-    out = np.zeros(9)
-    def part(start, stop):
-        out[start:stop] += 1
-    in_parts(part, 9, 1 << 40)
-    return out.sum()
-
-assert total() == 9
-inside, stay = threading.Event(), threading.Event()
-
-def long(start, stop):  # a worker is in the middle of a part when the process forks
-    inside.set()
-    stay.wait(20)
-
-other = threading.Thread(target=in_parts, args=(long, 2, 1 << 40))
-other.start()
-inside.wait(20)
-child = os.fork()
-if child == 0:
-    import signal
-    signal.alarm(20)
-    ok = threads._started == 0 and [total() for _ in range(3)] == [9.0] * 3
-    os._exit(0 if ok else 1)
-assert os.waitpid(child, 0)[1] == 0
-stay.set()
-other.join()
-assert total() == 9
-print("both")
-"""
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_after_a_fork_both_go_on() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FORK)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", PROGRAMS["fork"]], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("both\n", "")
 

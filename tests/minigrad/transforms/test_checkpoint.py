@@ -13,6 +13,7 @@ import nn
 from minigrad import Tensor, checkpoint
 from tests import fake_device
 from tests.lazy import torch
+from tests.leaves import grad_of
 
 X = np.random.default_rng(0).standard_normal((4, 3))
 
@@ -33,11 +34,6 @@ class Net(nn.Module):
 
 def leaf(array: Any = X) -> Tensor:
     return Tensor(array, requires_grad=True)
-
-
-def grad_of(t: Any) -> Any:
-    assert t.grad is not None
-    return t.grad.data
 
 
 def plain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -490,20 +486,16 @@ def test_inside_a_trace_and_detect_anomaly() -> None:
             y.backward()
 
 
+@pytest.mark.usefixtures("no_gc")
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_graphs_die_by_reference_counting(create_graph: bool) -> None:
-    gc.collect()
-    gc.disable()
-    try:
-        x = leaf()
-        y = checkpoint(lambda x: np.exp(x) * np.tanh(x), x * 1.0)
-        refs = [weakref.ref(o) for o in (x, x._array, y, y._array)]
-        y.sum().backward(create_graph=create_graph)
-        if create_graph:
-            assert x.grad is not None
-            (x.grad * x.grad).sum().backward(create_graph=True)
-        del x, y
-        assert [ref() for ref in refs] == [None] * 4
-        assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))
-    finally:
-        gc.enable()
+    x = leaf()
+    y = checkpoint(lambda x: np.exp(x) * np.tanh(x), x * 1.0)
+    refs = [weakref.ref(o) for o in (x, x._array, y, y._array)]
+    y.sum().backward(create_graph=create_graph)
+    if create_graph:
+        assert x.grad is not None
+        (x.grad * x.grad).sum().backward(create_graph=True)
+    del x, y
+    assert [ref() for ref in refs] == [None] * 4
+    assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))

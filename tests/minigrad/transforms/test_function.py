@@ -11,6 +11,7 @@ import minigrad as mg
 from minigrad import Function, Tensor
 from tests import fake_device
 from tests.lazy import torch
+from tests.leaves import grad_of
 
 X = np.array([0.5, 1.5, -2.0])
 
@@ -62,11 +63,6 @@ class Pair(Function):
 
 def leaf(*values: float) -> Tensor:
     return Tensor(values or X, requires_grad=True)
-
-
-def grad_of(t: Tensor) -> Any:
-    assert t.grad is not None
-    return t.grad.data
 
 
 @pytest.mark.parametrize(
@@ -321,24 +317,20 @@ def test_an_output_that_backward_used_is_the_same_place_on_the_tape() -> None:
     np.testing.assert_allclose(mg.autograd_grad(gx.sum(), e)[0].data, X)
 
 
+@pytest.mark.usefixtures("no_gc")
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("f", [lambda x: Power.apply(x, 3), Exp.apply, lambda x: Pair.apply(x, x)[1]])
 def test_graphs_die_by_reference_counting(f: Any, create_graph: bool) -> None:
-    gc.collect()
-    gc.disable()
-    try:
-        x = leaf()
-        y = f(x) * f(x * 1.0)
-        refs = [weakref.ref(o) for o in (x, x.data, y, y.data)]
-        y.sum().backward(create_graph=create_graph)
-        if create_graph:
-            assert x.grad is not None
-            x.grad.sum().backward(create_graph=True)
-        del x, y
-        assert [ref() for ref in refs] == [None] * 4
-        assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))
-    finally:
-        gc.enable()
+    x = leaf()
+    y = f(x) * f(x * 1.0)
+    refs = [weakref.ref(o) for o in (x, x.data, y, y.data)]
+    y.sum().backward(create_graph=create_graph)
+    if create_graph:
+        assert x.grad is not None
+        x.grad.sum().backward(create_graph=True)
+    del x, y
+    assert [ref() for ref in refs] == [None] * 4
+    assert not any(type(o) is mg.Entry for o in gc.get_objects(generation=0))
 
 
 def test_inside_a_trace_and_detect_anomaly() -> None:

@@ -15,10 +15,7 @@ from minigrad.graph import Drawing, Edge
 from minigrad.graph.draw.cells import numbers
 from minigrad.graph.draw.depict import STYLES
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
+from tests.leaves import leaf
 
 
 def line(dot: str, text: str) -> str:

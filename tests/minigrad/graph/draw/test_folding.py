@@ -18,10 +18,7 @@ from minigrad.graph.draw.folding import Folder, program
 from minigrad.graph.draw.simplify import fold
 from minigrad.graph.draw.svg import write_svg
 from minigrad.graph.pages.scene_tree import SceneTree
-
-
-def leaf(value: float, name: str) -> mg.Tensor:
-    return mg.Tensor(value, requires_grad=True, name=name)
+from tests.leaves import leaf
 
 
 def recurrence(steps: int, backward: bool = True) -> Drawing:

@@ -6,22 +6,18 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, Tensor, draw_dot
+from minigrad import ArgumentError, GraphError, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
+from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import NASTY
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def small_graph() -> Drawing:

@@ -11,12 +11,9 @@ from minigrad import Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.record.capture import capture
+from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import GOLDEN, labels, without_lines
 from tests.minigrad.graph.draw.test_simplify import check_consistent
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def cube(x: Any) -> tuple[Any, Any, Any]:

@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, Tensor, draw_dot
+from minigrad import ArgumentError, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.draw.simplify import collapse, depth_for, fold, without_views
+from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import without_lines
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 class Layer:

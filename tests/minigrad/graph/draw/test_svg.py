@@ -17,13 +17,10 @@ from minigrad.graph.draw.labels import Cell, Letters, Lines, Table
 from minigrad.graph.draw.layered import text_width
 from minigrad.graph.draw.svg import write_svg
 from models import TwoLayerConfig, TwoLayerTransformer
+from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import NASTY
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def leaf(value: float, name: str) -> mg.Tensor:
-    return mg.Tensor(value, requires_grad=True, name=name)
 
 
 def two_layers() -> Drawing:

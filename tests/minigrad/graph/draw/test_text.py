@@ -1,19 +1,13 @@
 """The graph as a tree of text."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Tensor, draw_dot
+from minigrad import draw_dot
 from minigrad.graph.draw.text import write_text
 from minigrad.graph.record.capture import capture
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
-
+from tests.leaves import leaf
 
 GOLDEN = """\
 loss: sum  () float64  grad -1

@@ -17,10 +17,7 @@ from minigrad import ArgumentError, GraphError, Tensor, explain
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.explain import SCRIPTS
 from minigrad.graph.pages.html import asset, escaped_json, inline, page
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
+from tests.leaves import leaf
 
 
 def read(path: Path) -> Any:

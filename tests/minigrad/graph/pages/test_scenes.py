@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Tensor
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.scene_tree import MOST_IN_SCENE
 from minigrad.graph.pages.scenes import scenes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
+from tests.leaves import leaf
 
 Data = dict[str, Any]
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def drawn(loss: Any) -> tuple[Graph, list[Data], list[int]]:

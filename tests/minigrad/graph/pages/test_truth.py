@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Tensor
 from minigrad.engine.primitive import primitive
 from minigrad.graph.pages.html import asset
 from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.record.capture import capture
+from tests.leaves import leaf
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def data_of(compute: Callable[[], Any], check: bool | None = None) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad import Tensor
 from minigrad.graph.pages.written import MOST_WRITTEN
+from tests.leaves import leaf
 from tests.minigrad.graph.pages.test_explain import read
 
 ROOT = Path(__file__).parents[4]
@@ -22,10 +22,6 @@ with mg.trace():
     loss = (w * w).sum()
 mg.explain(loss, "page.html")
 """
-
-
-def leaf(value: Any) -> Any:
-    return Tensor(value, requires_grad=True)
 
 
 def test_each_line_has_the_numbers_of_its_steps(tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing, Graph, Node
 from minigrad.graph.record.capture import capture
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
+from tests.leaves import leaf
 
 
 def summary(graph: Graph) -> list[tuple[str, str | None, str | None]]:

@@ -20,13 +20,10 @@ from minigrad.engine.observers import scope
 from minigrad.graph.record.model import Graph
 from minigrad.graph.record.names import shortened
 from minigrad.graph.record.trace import TraceNote, note_of
+from tests.leaves import leaf
 
 HEAD = "import numpy as np\nimport minigrad as mg\nTensor = mg.Tensor\n"
 numbers = itertools.count()
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 def run(program: str, **given: Any) -> dict[str, Any]:

@@ -17,14 +17,11 @@ from minigrad.engine.observers import scope
 from minigrad.graph.record.document import programs_written
 from minigrad.graph.record.storage import load_trace, save_trace
 from minigrad.serialize import CheckpointError, save_checkpoint
+from tests.leaves import leaf
 from tests.minigrad.rules import test_cases
 from tests.minigrad.rules.cases import CASES, Case
 
 assert test_cases  # which fills the table
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
 
 
 class Square(nn.Module):

@@ -15,16 +15,13 @@ from minigrad import Tensor
 from minigrad.engine.observers import active, scope
 from minigrad.graph.record.trace import TraceNote, norm
 from minigrad.guards.inplace import _arrays
+from tests.leaves import leaf
 
 
 def note_of(tensor: Tensor) -> TraceNote:
     note = mg.tape(tensor)[-1].notes[0]
     assert isinstance(note, TraceNote)
     return note
-
-
-def leaf(value: Any) -> Any:
-    return Tensor(value, requires_grad=True)
 
 
 # --- where it is active ---
@@ -178,24 +175,19 @@ def count(*kinds: type) -> int:
     return sum(type(thing) in kinds for thing in gc.get_objects())
 
 
+@pytest.mark.usefixtures("no_gc")
 def test_notes_and_entries_are_freed_with_the_loss() -> None:
     x = leaf(np.ones(3))
     data = np.ones(3)
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        before = count(mg.Entry, TraceNote)
-        with mg.trace(), scope(object(), "model"):
-            loss = (np.tanh(x * data) + 2).sum()
-        loss.backward(retain_graph=True)
-        graph = mg.draw_dot(loss)
-        assert count(mg.Entry, TraceNote) == before + 8
-        del loss
-        assert count(mg.Entry, TraceNote) == before
-        assert graph.nodes[-1].gradient == 1.0
-    finally:
-        if collecting:
-            gc.enable()
+    before = count(mg.Entry, TraceNote)
+    with mg.trace(), scope(object(), "model"):
+        loss = (np.tanh(x * data) + 2).sum()
+    loss.backward(retain_graph=True)
+    graph = mg.draw_dot(loss)
+    assert count(mg.Entry, TraceNote) == before + 8
+    del loss
+    assert count(mg.Entry, TraceNote) == before
+    assert graph.nodes[-1].gradient == 1.0
 
 
 @pytest.mark.parametrize("values", [False, True])

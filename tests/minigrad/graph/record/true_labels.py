@@ -27,15 +27,12 @@ from minigrad import Tensor
 from minigrad.engine.observers import active
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph, Node
+from tests.leaves import leaf
 
 FILE = itertools.count()
 VERSION = re.compile(r"[₀-₉]+$")
 PLACE = " · "  # between a name and the round of the loops in which it had this value
 LATER = 60  # lines after which a label must have been true
-
-
-def leaf(value: Any) -> Any:
-    return Tensor(value, requires_grad=True)
 
 
 # --- running a program ---

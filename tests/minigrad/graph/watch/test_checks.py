@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, Tensor
+from minigrad import ArgumentError, GraphError
 from minigrad.engine.registry import primitives
 from minigrad.graph import Graph
 from minigrad.graph.watch.checks import check_edges, wrong_edges
-
-
-def leaf(value: Any, name: str | None = None) -> Any:
-    return Tensor(value, requires_grad=True, name=name)
+from tests.leaves import leaf
 
 
 def errors(graph: Graph) -> dict[tuple[str | None, str], float | None]:

@@ -13,10 +13,7 @@ import minigrad as mg
 from minigrad import Tensor, profile
 from minigrad.engine.observers import scope
 from minigrad.guards.inplace import _arrays
-
-
-def leaf(value: Any) -> Any:
-    return Tensor(value, requires_grad=True)
+from tests.leaves import leaf
 
 
 def slow(forward: float, backward: float) -> Any:
