@@ -57,7 +57,7 @@ class TorchGPT:
 @pytest.mark.parametrize("length", [1, 5, 8])
 def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: int) -> None:
     model = gpt()
-    theirs = load(TorchGPT(model.config), torch_state(model))
+    theirs = load(TorchGPT(model.config), model)
 
     def state_of(module: Any, of: Any) -> Any:
         return {name: array for name, array in torch_state(module, of).items() if name != "output.weight"}  # tied

@@ -9,7 +9,7 @@ import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads
 from models import VisionTransformer, VisionTransformerConfig, image_patches
 from tests.lazy import based_on, torch
-from tests.nn.layers import assert_close, assert_same, load, randomized, to_torch, torch_state
+from tests.nn.layers import assert_close, assert_equals_pytorch, load, randomized, to_torch
 
 CONFIG = VisionTransformerConfig(
     image_size=6, patch_size=2, num_classes=4, channels=3, d_model=12, num_heads=2, num_layers=2, hidden=20
@@ -103,9 +103,8 @@ class TorchViT:
 @pytest.mark.parametrize("changes", [{}, {"patch_size": 3, "num_layers": 1}])
 def test_equals_pytorch_with_all_gradients(changes: Any) -> None:
     model = vit(**changes)
-    theirs = load(TorchViT(model.config), torch_state(model))
-    ours, torch_images = Tensor(IMAGES, requires_grad=True), to_torch(IMAGES, True)
-    assert_same([model(ours), ours], [theirs(torch_images), torch_images], (model, theirs))
+    theirs = load(TorchViT(model.config), model)
+    assert_equals_pytorch(model, theirs, IMAGES)
 
 
 def permuted(images: np.ndarray, order: Any) -> np.ndarray:

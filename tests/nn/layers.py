@@ -48,9 +48,6 @@ def torch_state(module: Module, of: Callable[[Tensor], np.ndarray] = value) -> A
     return to_torch_state(module, gradients=of is gradient)
 
 
-linear_state = norm_state = attention_state = encoder_state = decoder_state = torch_state
-
-
 def prefixed(prefix: str, state: Arrays) -> Arrays:
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
@@ -59,9 +56,15 @@ def to_torch(array: np.ndarray, requires_grad: bool = False) -> Any:
     return torch.tensor(array, requires_grad=requires_grad)
 
 
-def load(theirs: Any, state: Arrays) -> Any:
-    """PyTorch's module with these weights, in double precision."""
+def twins(*arrays: np.ndarray) -> tuple[list[Tensor], list[Any]]:
+    """The arrays twice, with gradients: as our tensors, and as PyTorch's."""
+    return [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+
+
+def load(theirs: Any, weights: Module | Arrays) -> Any:
+    """PyTorch's module with these weights, or those of our module, in double precision."""
     theirs = theirs.double()
+    state = torch_state(weights) if isinstance(weights, Module) else weights
     theirs.load_state_dict({name: to_torch(array) for name, array in state.items()})
     return theirs
 
@@ -82,6 +85,13 @@ def assert_same(ours: list[Tensor], theirs: list[Any], modules: Any = None, stat
         assert gradients.keys() == expected.keys()
         for name, array in gradients.items():
             assert_close(array, expected[name], name)
+
+
+def assert_equals_pytorch(ours: Callable[..., Any], theirs: Any, *arrays: np.ndarray, **keywords: Any) -> None:
+    """`assert_same` of both functions of these arrays; of two modules, with all weights. The keywords are ours alone."""
+    tensors, torch_tensors = twins(*arrays)
+    modules = (ours, theirs) if isinstance(ours, Module) and isinstance(theirs, torch.nn.Module) else None
+    assert_same([ours(*tensors, **keywords), *tensors], [theirs(*torch_tensors), *torch_tensors], modules)
 
 
 def check_module(module: Module, *args: np.ndarray, **keywords: Any) -> None:

@@ -6,16 +6,15 @@ import pytest
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import Affine
 from tests.lazy import torch
-from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
+from tests.nn.layers import assert_equals_pytorch, check_module, load, randomized, rng
 
 
 @pytest.mark.parametrize("shape", [(3,), (4, 3), (2, 4, 3), (0, 3)])
 def test_equals_pytorch(shape) -> None:
     ours = randomized(Affine(3, 5, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.Linear(3, 5), torch_state(ours))
+    theirs = load(torch.nn.Linear(3, 5), ours)
     x = rng(2).standard_normal(shape)
-    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
+    assert_equals_pytorch(ours, theirs, x)
 
 
 def test_without_bias() -> None:

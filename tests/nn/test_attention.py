@@ -27,11 +27,12 @@ from tests.nn.layers import (
     assert_same,
     check_module,
     gradient,
-    linear_state,
     load,
     randomized,
     rng,
     to_torch,
+    torch_state,
+    twins,
     value as value_of,
 )
 
@@ -93,7 +94,7 @@ def torch_projections() -> Any:
 
 def projections(ours: Attention, of) -> dict[str, np.ndarray]:
     parts = {"query": ours.query, "key": ours.key, "value": ours.value}
-    return {f"{part}.{name}": a for part, affine in parts.items() for name, a in linear_state(affine, of).items()}
+    return {f"{part}.{name}": a for part, affine in parts.items() for name, a in torch_state(affine, of).items()}
 
 
 # Against PyTorch
@@ -105,7 +106,7 @@ def test_attention_equals_pytorch(score, masks) -> None:
     ours = float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM, score=score)
     theirs = load(torch_projections(), projections(ours, value_of))
     arrays = inputs(value_dim=KEY_DIM)
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     q, k, v = (part(x) for part, x in zip(theirs.values(), torch_tensors, strict=True))
     expected = torch_attention(q, k, v, None if score == "scaled_dot" else 1.0, **masks)
     assert_same([ours(*tensors, **masks), *tensors], [expected, *torch_tensors], (ours, theirs), projections)
@@ -115,7 +116,7 @@ def test_attention_equals_pytorch(score, masks) -> None:
 @pytest.mark.parametrize("scale", [False, True])
 def test_dot_product_attention_equals_pytorch(scale, masks) -> None:
     arrays = inputs(KEY_DIM)
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     q, k, v = torch_tensors
     expected = torch_attention(q, k, v, None if scale else 1.0, **masks)
     assert_same([DotProductAttention(scale)(*tensors, **masks), *tensors], [expected, *torch_tensors])
@@ -126,7 +127,7 @@ def test_multiplicative_attention_equals_pytorch(masks) -> None:
     """(q W) k^T is a dot product with the queries on the other side of W; the bias is one more query."""
     for bias in (False, True):
         ours, arrays = float64(MultiplicativeAttention, QUERY_DIM, KEY_DIM, bias=bias), inputs()
-        tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+        tensors, torch_tensors = twins(*arrays)
         score = ours.score.query
         images = torch_tensors[0] @ to_torch(score.weight.data) + (to_torch(score.bias.data) if bias else 0)
         expected = torch_attention(images, *torch_tensors[1:], **masks)
@@ -137,7 +138,7 @@ def test_multiplicative_attention_equals_pytorch(masks) -> None:
 def test_additive_attention_equals_pytorch(masks) -> None:
     """As many queries as one likes, whatever the number of keys: (batch, query, key) scores."""
     ours, arrays = float64(AdditiveAttention, QUERY_DIM, KEY_DIM, 8), inputs()
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     w, u, b, v = (to_torch(p.data, True) for p in ours.parameters())
     q, k, value = torch_tensors
     scores = (torch.tanh((q @ w)[:, :, None] + (k @ u + b)[:, None]) @ v)[..., 0]
@@ -188,9 +189,7 @@ def test_self_attention_in_another_width_is_the_pytorch_articles(hidden_dim) -> 
     """Queries, keys and values are ``Linear(in, hidden)`` of the input, and the scores are not scaled."""
     ours, x = float64(SelfAttention, KEY_DIM, hidden_dim), normal(BATCH, KEY, KEY_DIM)
     tensor, torch_x = Tensor(x, requires_grad=True), to_torch(x, True)
-    parts = [
-        load(torch.nn.Linear(KEY_DIM, hidden_dim), linear_state(part)) for part in (ours.query, ours.key, ours.value)
-    ]
+    parts = [load(torch.nn.Linear(KEY_DIM, hidden_dim), part) for part in (ours.query, ours.key, ours.value)]
     q, k, v = (part(torch_x) for part in parts)
     assert_same([ours(tensor), tensor], [torch.softmax(q @ k.swapaxes(1, 2), -1) @ v, torch_x])
     check_module(float64(SelfAttention, KEY_DIM, hidden_dim, score="additive"), x[:2], causal=True)

@@ -7,7 +7,7 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.device import to_host
 from nn import Affine, AttentionHead, MultiHeadAttention, to_torch_state
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch, twins
 
 functional = torch.nn.functional
 
@@ -45,7 +45,7 @@ def test_equals_pytorch(mask, dims, settings) -> None:
     ours = head(*dims, context_dim=CONTEXT, **settings)
     masks, allowed = MASKS[mask]
     leaves = {name: to_torch(p.data, True) for name, p in ours.named_parameters()}
-    tensors, theirs = [Tensor(a, requires_grad=True) for a in (X, CONTEXTS)], [to_torch(a, True) for a in (X, CONTEXTS)]
+    tensors, theirs = twins(X, CONTEXTS)
     q, k, v = (
         x @ leaves[f"{part}.weight"] + leaves.get(f"{part}.bias", 0)
         for part, x in zip(("query", "key", "value"), (theirs[0], theirs[1], theirs[1]), strict=True)

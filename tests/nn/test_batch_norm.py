@@ -12,7 +12,7 @@ import minigrad as mg
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, randomized, rng, to_torch, torch_state
+from tests.nn.layers import assert_close, assert_equals_pytorch, check_module, randomized, rng, to_torch, torch_state
 
 F64: Any = {"dtype": np.float64}
 DATA = {"rows": (5, 4), "sequences": (3, 4, 6), "images": (3, 4, 2, 5)}
@@ -39,8 +39,7 @@ def test_three_batches_and_an_evaluation_are_pytorchs(name: str, options: dict[s
             ours.eval(), theirs.eval()
         ours.zero_grad(), theirs.zero_grad()
         array = arrays(name, seed)
-        x, torch_x = Tensor(array, requires_grad=True), to_torch(array, requires_grad=True)
-        assert_same([ours(x), x], [theirs(torch_x), torch_x], (ours, theirs))
+        assert_equals_pytorch(ours, theirs, array)
         assert_close(ours.running_mean.numpy(), theirs.running_mean.numpy())
         assert_close(ours.running_var.numpy(), theirs.running_var.numpy())
 
@@ -70,8 +69,7 @@ def test_groups_are_pytorchs(name: str, groups: int) -> None:
     theirs = torch.nn.GroupNorm(groups, 4, eps=1e-3).double()
     theirs.load_state_dict({key: to_torch(array) for key, array in torch_state(ours).items()})
     array = arrays(name)
-    x, torch_x = Tensor(array, requires_grad=True), to_torch(array, requires_grad=True)
-    assert_same([ours(x), x], [theirs(torch_x), torch_x], (ours, theirs))
+    assert_equals_pytorch(ours, theirs, array)
     second_order(ours, theirs, array)
 
 

@@ -13,7 +13,7 @@ from minigrad.device import to_host
 from minigrad.engine.sums import unbroadcast
 from nn import functional
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, attention_state, gradient, load, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, gradient, load, randomized, rng, to_torch
 
 BATCH, LENGTH, WIDTH, HEADS = 3, 4, 4, 2
 F64: Any = {"rng": rng(), "dtype": np.float64}
@@ -181,7 +181,7 @@ def test_the_function_is_pytorchs_with_a_float_mask(axes: tuple[int, ...], scale
 
 def test_multi_head_attention_is_pytorchs_with_a_float_mask() -> None:
     ours = randomized(multi_head()())
-    theirs = load(torch.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), attention_state(ours))
+    theirs = load(torch.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), ours)
     arrays = list(rng(2).standard_normal((3, BATCH, LENGTH, WIDTH)))
     for shape in ((BATCH, HEADS, LENGTH, LENGTH), (LENGTH, LENGTH), (HEADS, LENGTH, LENGTH)):
         arrays.append(rng(3).standard_normal(shape))

@@ -8,7 +8,17 @@ import pytest
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, load, randomized, rng, to_torch, torch_state
+from tests.nn.layers import (
+    assert_close,
+    assert_equals_pytorch,
+    assert_same,
+    check_module,
+    load,
+    randomized,
+    rng,
+    to_torch,
+    twins,
+)
 
 BATCH, LENGTH, INPUT, HIDDEN = 3, 5, 4, 6
 LENGTHS = np.array([5, 2, 3])
@@ -27,7 +37,7 @@ def layer(name: str, num_layers: int, bidirectional: bool, **settings: Any) -> A
 
 def torch_layer(ours: Any, **settings: Any) -> Any:
     form = {"num_layers": ours.num_layers, "bidirectional": ours.bidirectional, "batch_first": True}
-    return load(getattr(torch.nn, type(ours).__name__)(INPUT, HIDDEN, **form, **settings), torch_state(ours))
+    return load(getattr(torch.nn, type(ours).__name__)(INPUT, HIDDEN, **form, **settings), ours)
 
 
 def initials(ours: Any) -> list[np.ndarray]:
@@ -59,7 +69,7 @@ def test_layers_and_directions_equal_pytorch(name: str, num_layers: int, bidirec
     theirs, alone = torch_layer(ours), num_layers == 1 and not bidirectional
     for i in range(1 + ours.parts):
         arrays = [X, *initials(ours)]
-        tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+        tensors, torch_tensors = twins(*arrays)
         state: Any = [t[0] if alone else t for t in tensors[1:]]
         y = flat(ours(tensors[0], state if ours.parts > 1 else state[0], key_mask=key_mask))[i]
         expected = torch_results(theirs, torch_tensors[0], torch_tensors[1:], lengths)[i]
@@ -94,10 +104,9 @@ def test_one_layer_has_the_weights_of_the_first_of_several() -> None:
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_the_plain_cell_and_its_relu_equal_pytorch(activation: str) -> None:
     cell = randomized(nn.RNNCell(INPUT, HIDDEN, rng=rng(), activation=activation, dtype=np.float64))
-    theirs = load(torch.nn.RNNCell(INPUT, HIDDEN, nonlinearity=activation), torch_state(cell))
+    theirs = load(torch.nn.RNNCell(INPUT, HIDDEN, nonlinearity=activation), cell)
     arrays = [X[:, 0], rng(4).standard_normal((BATCH, HIDDEN))]
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
-    assert_same([cell(*tensors), *tensors], [theirs(*torch_tensors), *torch_tensors], (cell, theirs))
+    assert_equals_pytorch(cell, theirs, *arrays)
     ours = layer("RNN", 2, True, activation=activation)
     theirs = torch_layer(ours, nonlinearity=activation)
     x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)

@@ -24,7 +24,7 @@ IDS = np.array([[3, 0, 3, 3], [1, 1, 0, 4]])
 @pytest.mark.parametrize("ids", [IDS, IDS[0], IDS[:, :0], np.array(2)], ids=["2-d", "1-d", "empty", "0-d"])
 def test_equals_pytorch(ids) -> None:
     ours = randomized(Embedding(6, 3, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.Embedding(6, 3), torch_state(ours))
+    theirs = load(torch.nn.Embedding(6, 3), ours)
     assert_same([ours(ids)], [theirs(to_torch(ids))], (ours, theirs))
 
 
@@ -32,7 +32,7 @@ def test_the_row_of_padding_starts_at_zero_and_gets_no_gradient_as_in_pytorch() 
     fresh = Embedding(6, 3, rng=rng(), padding_idx=3)
     assert not fresh.weight.numpy()[3].any() and fresh.weight.numpy()[:3].all()
     ours = randomized(Embedding(6, 3, rng=rng(), padding_idx=3, dtype=np.float64))  # the row need not stay zero
-    theirs = load(torch.nn.Embedding(6, 3, padding_idx=3), torch_state(ours))
+    theirs = load(torch.nn.Embedding(6, 3, padding_idx=3), ours)
     assert_same([ours(IDS)], [theirs(to_torch(IDS))], (ours, theirs))
     assert ours.weight.grad is not None and not ours.weight.grad.numpy()[3].any()
     assert_close(functional.embedding(IDS, ours.weight, padding_idx=3).numpy(), ours(IDS).numpy())

@@ -8,7 +8,7 @@ import pytest
 from minigrad import ArgumentError, Tensor, silu
 from nn import FeedForward, Module
 from tests.lazy import based_on, torch
-from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
+from tests.nn.layers import assert_equals_pytorch, check_module, load, randomized, rng
 
 functional = torch.nn.functional
 
@@ -44,10 +44,9 @@ class Identity(Module):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_equals_pytorch(activation, bias) -> None:
     ours = randomized(FeedForward(3, 7, activation=activation, bias=bias, rng=rng(), dtype=np.float64))
-    theirs = load(Theirs(activation, bias), torch_state(ours))
+    theirs = load(Theirs(activation, bias), ours)
     x = rng(2).standard_normal((2, 4, 3))
-    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
+    assert_equals_pytorch(ours, theirs, x)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

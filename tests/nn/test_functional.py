@@ -10,7 +10,7 @@ import nn
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
 from nn import functional
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_equals_pytorch, assert_same, randomized, rng, to_torch, twins
 
 theirs = torch.nn.functional
 
@@ -43,15 +43,13 @@ OTHERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_equals_pytorch(name) -> None:
-    x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)
-    assert_same([getattr(functional, name)(x), x], [FUNCTIONS[name](torch_x), torch_x])
+    assert_equals_pytorch(getattr(functional, name), FUNCTIONS[name], X)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_of_several_arguments_equals_pytorch(name) -> None:
     arrays, ours, expected = OTHERS[name]
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
-    assert_same([ours(*tensors), *tensors], [expected(*torch_tensors), *torch_tensors])
+    assert_equals_pytorch(ours, expected, *arrays)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -97,7 +95,7 @@ def test_attention_equals_pytorch(axes, mask, scale) -> None:
     if mask is not None:
         mask = rng(3).random((*axes, 4, 6) if mask == "all axes" else mask) < 0.6
         mask[..., 0] = True  # PyTorch gives NaN for a query with no key
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     y = attend(*tensors, mask, scale=scale)
     torch_mask = None if mask is None else to_torch(mask)
     torch_y = torch_attend(*torch_tensors, attn_mask=torch_mask, scale=scale)

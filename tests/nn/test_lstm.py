@@ -10,7 +10,7 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor
 from nn.lstm import lstm_states
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, load, randomized, rng, to_torch, torch_state
+from tests.nn.layers import assert_close, assert_same, check_module, load, randomized, rng, to_torch, torch_state, twins
 
 BATCH, LENGTH, INPUT, HIDDEN = 3, 5, 4, 6
 LENGTHS = np.array([5, 2, 3])
@@ -44,10 +44,9 @@ def flat(found: Any) -> list[Any]:
 
 def test_the_cell_equals_pytorch_at_both_orders() -> None:
     ours = randomized(nn.LSTMCell(INPUT, HIDDEN, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.LSTMCell(INPUT, HIDDEN), torch_state(ours))
+    theirs = load(torch.nn.LSTMCell(INPUT, HIDDEN), ours)
     for i in range(2):
-        tensors = [Tensor(a, requires_grad=True) for a in (X[:, 0], H, C)]
-        torch_tensors = [to_torch(a, True) for a in (X[:, 0], H, C)]
+        tensors, torch_tensors = twins(X[:, 0], H, C)
         ours.zero_grad(), theirs.zero_grad()
         x, *state = tensors
         torch_x, *torch_states = torch_tensors
@@ -63,17 +62,16 @@ def test_the_cell_equals_pytorch_at_both_orders() -> None:
 def test_directions_and_padding_equal_pytorch(reverse: bool, lengths: Any, i: int) -> None:
     """The states, the last state and the last cell, by x, both initial states and all weights."""
     ours, key_mask = layer(reverse), None if lengths is None else KEY_MASK
-    x, h, c = tensors = [Tensor(a, requires_grad=True) for a in (X, H, C)]
-    torch_tensors = [to_torch(a, True) for a in (X, H, C)]
-    y = flat(ours(x, (h, c), key_mask=key_mask))[i]
+    tensors, torch_tensors = twins(X, H, C)
+    y = flat(ours(tensors[0], tensors[1:], key_mask=key_mask))[i]
     expected = torch_lstm(ours, torch_tensors, lengths)[i]
     assert_same([y, *tensors], [expected, *torch_tensors])
 
 
 def test_all_gradients_of_the_weights_equal_pytorch() -> None:
     ours = layer()
-    theirs = load(torch.nn.LSTM(INPUT, HIDDEN, batch_first=True), torch_state(ours))
-    x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)
+    theirs = load(torch.nn.LSTM(INPUT, HIDDEN, batch_first=True), ours)
+    (x,), (torch_x,) = twins(X)
     assert_same([ours(x)[0], x], [theirs(torch_x)[0], torch_x], (ours, theirs))
 
 

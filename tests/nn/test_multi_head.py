@@ -3,21 +3,10 @@
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, reference_mode
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, enable_grad, reference_mode
 from nn import MultiHeadAttention
 from tests.lazy import torch
-from tests.nn.layers import (
-    assert_close,
-    assert_same,
-    attention_state,
-    check_module,
-    gradient,
-    load,
-    randomized,
-    rng,
-    to_torch,
-    value as value_of,
-)
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch, twins
 
 BATCH, QUERY, KEY, WIDTH, HEADS = 3, 4, 5, 6, 2
 KEY_MASK = np.arange(KEY) < np.array([[5], [3], [1]])
@@ -40,7 +29,7 @@ def inputs() -> list[np.ndarray]:
 
 def theirs_of(ours: MultiHeadAttention):
     theirs = torch.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-    return load(theirs, attention_state(ours, value_of))
+    return load(theirs, ours)
 
 
 def torch_masks(key_mask, mask) -> dict[str, object]:
@@ -73,25 +62,22 @@ MASKS = pytest.mark.parametrize(
 def test_equals_pytorch(key_mask, mask, reference) -> None:
     ours, arrays = layer(), inputs()
     theirs = theirs_of(ours)
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     torch_y, torch_weights = theirs(*torch_tensors, average_attn_weights=False, **torch_masks(key_mask, mask))
-    if reference:
-        with reference_mode():
-            y = ours(*tensors, key_mask=key_mask, mask=mask)
-    else:
+    with reference_mode() if reference else enable_grad():
         y = ours(*tensors, key_mask=key_mask, mask=mask)
     weights = ours.attention_weights(arrays[0], arrays[1], key_mask=key_mask, mask=mask)
     assert_close(weights.numpy(), torch_weights.detach().numpy())
-    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs), attention_state)
+    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs))
 
 
 def test_self_attention_equals_pytorch() -> None:
-    ours, x = layer(), inputs()[1]
+    ours = layer()
     theirs = theirs_of(ours)
-    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
+    (tensor,), (torch_tensor,) = twins(inputs()[1])
     torch_y, _ = theirs(torch_tensor, torch_tensor, torch_tensor, **torch_masks(KEY_MASK, None))
     y = ours(tensor, key_mask=KEY_MASK)
-    assert_same([y, tensor], [torch_y, torch_tensor], (ours, theirs), attention_state)
+    assert_same([y, tensor], [torch_y, torch_tensor], (ours, theirs))
 
 
 @pytest.mark.parametrize("key_mask", [None, KEY_MASK], ids=["none", "key"])
@@ -102,19 +88,17 @@ def test_dropout_of_the_weights_equals_pytorch(key_mask, monkeypatch: pytest.Mon
     factors = ours.dropout(np.ones((BATCH, HEADS, QUERY, KEY))).numpy()
     assert 0.2 < (factors == 0).mean() < 0.6
     ours.dropout.step = 0
-    theirs = load(
-        torch.nn.MultiheadAttention(WIDTH, HEADS, dropout=0.4, batch_first=True), attention_state(ours, value_of)
-    )
+    theirs = load(torch.nn.MultiheadAttention(WIDTH, HEADS, dropout=0.4, batch_first=True), ours)
 
     def dropout(weights, p, *_, **__):
         assert p == 0.4
         return weights * to_torch(factors).reshape(weights.shape)
 
     monkeypatch.setattr(torch.nn.functional, "dropout", dropout)
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     torch_y, _ = theirs(*torch_tensors, need_weights=True, **torch_masks(key_mask, None))
     y = ours(*tensors, key_mask=key_mask)
-    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs), attention_state)
+    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs))
     ours.dropout.step = 0
     again, weights = ours.with_weights(*arrays, key_mask=key_mask)
     assert_close(again.numpy(), y.numpy())
@@ -136,14 +120,10 @@ def test_dropout_is_off_in_evaluation_and_without_it_nothing_is_drawn() -> None:
 
 def test_without_bias_equals_pytorch() -> None:
     ours = layer(bias=False)
-    theirs = load(
-        torch.nn.MultiheadAttention(WIDTH, HEADS, bias=False, batch_first=True), attention_state(ours, value_of)
-    )
+    theirs = load(torch.nn.MultiheadAttention(WIDTH, HEADS, bias=False, batch_first=True), ours)
     arrays = inputs()
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
-    assert_same(
-        [ours(*tensors), *tensors], [theirs(*torch_tensors)[0], *torch_tensors], (ours, theirs), attention_state
-    )
+    tensors, torch_tensors = twins(*arrays)
+    assert_same([ours(*tensors), *tensors], [theirs(*torch_tensors)[0], *torch_tensors], (ours, theirs))
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -151,14 +131,14 @@ def test_without_bias_equals_pytorch() -> None:
 def test_cross_attention_to_another_width_equals_pytorch(bias, key_mask) -> None:
     ours = layer(context_dim=5, bias=bias)
     theirs = torch.nn.MultiheadAttention(WIDTH, HEADS, bias=bias, kdim=5, vdim=5, batch_first=True)
-    load(theirs, attention_state(ours, value_of))
+    load(theirs, ours)
     arrays = [inputs()[0], *rng(4).standard_normal((2, BATCH, KEY, 5))]
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     torch_y, torch_weights = theirs(*torch_tensors, average_attn_weights=False, **torch_masks(key_mask, None))
     weights = ours.attention_weights(*arrays, key_mask=key_mask)
     assert_close(weights.numpy(), torch_weights.detach().numpy())
     y = ours(*tensors, key_mask=key_mask)
-    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs), attention_state)
+    assert_same([y, *tensors], [torch_y, *torch_tensors], (ours, theirs))
 
 
 def test_values_default_to_the_keys() -> None:
@@ -177,10 +157,7 @@ def test_a_fully_masked_row_gives_zeros_and_a_finite_gradient(reference) -> None
     ours, key_mask = layer(), KEY_MASK.copy()
     key_mask[1] = False
     tensors = [Tensor(a, requires_grad=True) for a in inputs()]
-    if reference:
-        with reference_mode():
-            y = ours(*tensors, key_mask=key_mask)
-    else:
+    with reference_mode() if reference else enable_grad():
         y = ours(*tensors, key_mask=key_mask)
     y.backward(rng().standard_normal(y.shape))
     assert ours.output.bias is not None

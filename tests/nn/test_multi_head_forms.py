@@ -10,7 +10,7 @@ from minigrad.device import to_host
 from minigrad.rules.attention import split_heads
 from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention, to_torch_state
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch, twins
 
 functional = torch.nn.functional
 SDPBackend = torch.nn.attention.SDPBackend
@@ -164,7 +164,7 @@ def test_the_function_equals_pytorch_with_and_without_the_scale(scale, groups) -
     arrays = [generator.standard_normal((2, length, 6)) for length in (4, 5, 5)]
     mask = generator.random((2, 1, 4, 5)) < 0.5
     mask[0, :, 1] = False
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     q, k, v = (t.unflatten(-1, (groups, 6 // groups)).swapaxes(1, 2) for t in torch_tensors)
     torch_y = functional.scaled_dot_product_attention(q, k, v, to_torch(mask), scale=scale).swapaxes(1, 2).flatten(-2)
     y = scaled_dot_product_attention(*tensors, mask, scale=scale, num_heads=groups)

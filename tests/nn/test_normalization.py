@@ -9,6 +9,7 @@ from nn import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
+    assert_equals_pytorch,
     assert_same,
     check_module,
     gradient,
@@ -16,7 +17,6 @@ from tests.nn.layers import (
     randomized,
     rng,
     to_torch,
-    torch_state,
 )
 
 BOTH = [(LayerNorm, torch.nn.LayerNorm), (RMSNorm, torch.nn.RMSNorm)]
@@ -27,10 +27,9 @@ BOTH = [(LayerNorm, torch.nn.LayerNorm), (RMSNorm, torch.nn.RMSNorm)]
 @pytest.mark.parametrize(("norm", "torch_norm"), BOTH)
 def test_equals_pytorch(norm, torch_norm, shape, eps) -> None:
     ours = randomized(norm(5, eps=eps, dtype=np.float64))
-    theirs = load(torch_norm(5, eps=eps), torch_state(ours))
+    theirs = load(torch_norm(5, eps=eps), ours)
     x = rng(2).standard_normal(shape)
-    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
+    assert_equals_pytorch(ours, theirs, x)
 
 
 def test_epsilon_outside_the_root() -> None:

@@ -8,17 +8,7 @@ import pytest
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import LearnedPositions, PositionalEncoding, sinusoids
 from tests.lazy import torch
-from tests.nn.layers import (
-    assert_close,
-    assert_same,
-    check_module,
-    gradient,
-    load,
-    randomized,
-    rng,
-    to_torch,
-    torch_state,
-)
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch
 
 
 def test_known_numbers() -> None:
@@ -97,7 +87,7 @@ def test_token_by_token_as_in_decoding(layer) -> None:
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_learned_positions_equal_pytorch(scale) -> None:
     ours = randomized(LearnedPositions(9, 4, scale=scale, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.Embedding(9, 4), torch_state(ours))
+    theirs = load(torch.nn.Embedding(9, 4), ours)
     x = rng(2).standard_normal((2, 5, 4))
     tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
     expected = scale * torch_tensor + theirs(torch.arange(3, 8))

@@ -11,6 +11,7 @@ from nn import GRU, GRUCell
 from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
+    assert_equals_pytorch,
     assert_same,
     check_module,
     gradient,
@@ -18,7 +19,8 @@ from tests.nn.layers import (
     randomized,
     rng,
     to_torch,
-    value as value_of,
+    torch_state,
+    twins,
 )
 
 BATCH, LENGTH, INPUT, HIDDEN = 3, 5, 4, 6
@@ -32,27 +34,10 @@ def layer(reverse: bool = False) -> GRU:
     return made
 
 
-def cell_state(cell: GRUCell, of, suffix: str = "") -> dict[str, np.ndarray]:
-    assert cell.input.bias is not None and cell.state.bias is not None
-    return {
-        f"weight_ih{suffix}": of(cell.input.weight).T,
-        f"weight_hh{suffix}": of(cell.state.weight).T,
-        f"bias_ih{suffix}": of(cell.input.bias),
-        f"bias_hh{suffix}": of(cell.state.bias),
-    }
-
-
-def gru_state(ours: GRU, of) -> dict[str, np.ndarray]:
-    return cell_state(ours.cell, of, "_l0")
-
-
 def torch_gru(ours: GRU, x, initial, lengths=None):
     """PyTorch's states and last state; of a reversed one, it has the backward half of a bidirectional layer."""
     theirs = torch.nn.GRU(INPUT, HIDDEN, batch_first=True, bidirectional=ours.reverse).double()
-    suffix = "_l0_reverse" if ours.reverse else "_l0"
-    theirs.load_state_dict(
-        theirs.state_dict() | {k: to_torch(v) for k, v in cell_state(ours.cell, value_of, suffix).items()}
-    )
+    theirs.load_state_dict(theirs.state_dict() | {name: to_torch(array) for name, array in torch_state(ours).items()})
     first = torch.stack([torch.zeros_like(initial), initial]) if ours.reverse else initial[None]
     if lengths is not None:
         x = torch.nn.utils.rnn.pack_padded_sequence(x, to_torch(lengths), batch_first=True, enforce_sorted=False)
@@ -64,17 +49,15 @@ def torch_gru(ours: GRU, x, initial, lengths=None):
 
 def test_the_cell_equals_pytorch() -> None:
     ours = randomized(GRUCell(INPUT, HIDDEN, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.GRUCell(INPUT, HIDDEN), cell_state(ours, value_of))
-    tensors = [Tensor(a, requires_grad=True) for a in (X[:, 0], INITIAL)]
-    torch_tensors = [to_torch(a, True) for a in (X[:, 0], INITIAL)]
-    assert_same([ours(*tensors), *tensors], [theirs(*torch_tensors), *torch_tensors], (ours, theirs), cell_state)
+    theirs = load(torch.nn.GRUCell(INPUT, HIDDEN), ours)
+    assert_equals_pytorch(ours, theirs, X[:, 0], INITIAL)
 
 
 def test_the_layer_equals_pytorch_with_all_gradients() -> None:
     ours = layer()
-    theirs = load(torch.nn.GRU(INPUT, HIDDEN, batch_first=True), gru_state(ours, value_of))
-    x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)
-    assert_same([ours(x)[0], x], [theirs(torch_x)[0], torch_x], (ours, theirs), gru_state)
+    theirs = load(torch.nn.GRU(INPUT, HIDDEN, batch_first=True), ours)
+    (x,), (torch_x,) = twins(X)
+    assert_same([ours(x)[0], x], [theirs(torch_x)[0], torch_x], (ours, theirs))
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -82,12 +65,8 @@ def test_the_layer_equals_pytorch_with_all_gradients() -> None:
 def test_directions_and_padding_equal_pytorch(reverse, lengths) -> None:
     ours, key_mask = layer(reverse), None if lengths is None else KEY_MASK
     for i in range(2):  # the states, the last state
-        tensors = [Tensor(a, requires_grad=True) for a in (X, INITIAL)]
-        torch_tensors = [to_torch(a, True) for a in (X, INITIAL)]
-        y, expected = (
-            ours(*tensors, key_mask=key_mask)[i],
-            torch_gru(ours, torch_tensors[0], torch_tensors[1], lengths)[i],
-        )
+        tensors, torch_tensors = twins(X, INITIAL)
+        y, expected = ours(*tensors, key_mask=key_mask)[i], torch_gru(ours, *torch_tensors, lengths)[i]
         assert_same([y, *tensors], [expected, *torch_tensors])
 
 
@@ -150,4 +129,4 @@ def test_the_kernel_is_the_plain_form_at_two_orders(reverse, key_mask) -> None:
             loss(X, INITIAL).backward()
             found[-1] += [p.grad for p in ours.parameters()]
     for kernel, plain in zip(*found, strict=True):
-        assert_close(value_of(kernel), value_of(plain))
+        assert_close(kernel.numpy(), plain.numpy())

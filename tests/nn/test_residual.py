@@ -6,17 +6,7 @@ import pytest
 from minigrad import ArgumentError, ShapeError, Tensor, relu
 from nn import Affine, Dropout, LayerNorm, Module, MultiHeadAttention, Residual, Sequential
 from tests.lazy import torch
-from tests.nn.layers import (
-    assert_close,
-    assert_same,
-    check_module,
-    gradient,
-    load,
-    randomized,
-    rng,
-    to_torch,
-    torch_state,
-)
+from tests.nn.layers import assert_close, assert_equals_pytorch, check_module, gradient, load, randomized, rng
 
 
 class Scale(Module):
@@ -67,10 +57,9 @@ def test_equals_pytorch() -> None:
 
     block = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.ReLU(), torch.nn.Linear(8, 5))
     theirs, ours = torch.nn.Sequential(TorchResidual(block), torch.nn.LayerNorm(5)), net()
-    load(theirs, torch_state(ours))
+    load(theirs, ours)
     x = rng(2).standard_normal((3, 5))
-    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
+    assert_equals_pytorch(ours, theirs, x)
 
 
 def test_gradients() -> None:

@@ -10,7 +10,7 @@ from minigrad.rules.attention import masked_softmax
 from nn import AdditiveScore, CosineScore, DotScore, GeneralScore
 from nn.scores import NAMES, make_score, plain_score
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
+from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch, twins
 
 BATCH, QUERY, KEY, QUERY_DIM, KEY_DIM = 2, 3, 5, 6, 4
 
@@ -54,7 +54,7 @@ CASES = {
 def test_equals_the_formula_in_pytorch(name) -> None:
     ours, query_dim, theirs = CASES[name]
     arrays = inputs(query_dim)
-    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    tensors, torch_tensors = twins(*arrays)
     assert_same([ours(*tensors), *tensors], [theirs(ours, *torch_tensors), *torch_tensors])
 
 

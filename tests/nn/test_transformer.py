@@ -29,6 +29,7 @@ from tests.nn.layers import (
     rng,
     to_torch,
     torch_state,
+    twins,
 )
 
 BATCH, LENGTH, SOURCE, WIDTH, HEADS, HIDDEN = 3, 5, 4, 6, 2, 8
@@ -84,7 +85,7 @@ ENCODER_MASKS: dict[str, dict[str, Any]] = {
 def test_equals_pytorch(norm: str, activation: str, masks: dict[str, Any]) -> None:
     ours = layer(norm=norm, activation=activation)
     theirs = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, **torch_settings(norm, activation))
-    load(theirs, torch_state(ours))
+    load(theirs, ours)
     mask = CAUSAL if masks.get("causal") else masks.get("mask")
     tensor, torch_tensor = Tensor(X, requires_grad=True), to_torch(X, True)
     torch_y = theirs(torch_tensor, src_key_padding_mask=ignored(masks.get("key_mask")), src_mask=ignored(mask))
@@ -113,14 +114,11 @@ DECODER_MASKS: dict[str, dict[str, Any]] = {
 def test_the_decoder_layer_equals_pytorchs(norm: str, activation: str, masks: dict[str, Any]) -> None:
     ours = decoder_layer(norm=norm, activation=activation)
     theirs = torch.nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, **torch_settings(norm, activation))
-    load(theirs, torch_state(ours))
+    load(theirs, ours)
     mask = masks.get("mask")
     if masks.get("causal", True):
         mask = CAUSAL if mask is None else mask & CAUSAL
-    tensors, torch_tensors = (
-        [Tensor(a, requires_grad=True) for a in (X, MEMORY)],
-        [to_torch(a, True) for a in (X, MEMORY)],
-    )
+    tensors, torch_tensors = twins(X, MEMORY)
     torch_y = theirs(
         *torch_tensors,
         tgt_mask=ignored(mask),
@@ -148,10 +146,7 @@ def test_the_options_of_the_decoder_layer_equal_pytorchs(norm: str, rms_norm: bo
             each.bias.data[:] = 0  # type: ignore[union-attr]
             del state[f"norm{i}.bias"]
     load(theirs, state)
-    tensors, torch_tensors = (
-        [Tensor(a, requires_grad=True) for a in (X, MEMORY)],
-        [to_torch(a, True) for a in (X, MEMORY)],
-    )
+    tensors, torch_tensors = twins(X, MEMORY)
     torch_y = theirs(*torch_tensors, tgt_mask=ignored(CAUSAL))
     assert_same([ours(*tensors), *tensors], [torch_y, *torch_tensors])
     expected = {name: p.grad.numpy() for name, p in theirs.named_parameters()}
@@ -215,11 +210,11 @@ def test_the_weights_to_look_at_are_those_that_the_layers_use(norm: str) -> None
         return weights
 
     settings = torch_settings(norm, "relu")
-    theirs = load(torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, **settings), torch_state(encoder))
+    theirs = load(torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, **settings), encoder)
     expected = seen_by(theirs.self_attn, lambda: theirs(to_torch(X), src_key_padding_mask=ignored(KEY_MASK)))
     assert_close(encoder.attention_weights(X, key_mask=KEY_MASK).numpy(), expected)
 
-    torch_decoder = load(torch.nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, **settings), torch_state(decoder))
+    torch_decoder = load(torch.nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, **settings), decoder)
 
     def run() -> None:
         torch_decoder(
