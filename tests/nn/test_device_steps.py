@@ -81,43 +81,27 @@ def table() -> Any:
 LOGITS = np.zeros((3, 4))
 
 
+def of(loss: Any, scores: np.ndarray = LOGITS, **settings: Any) -> Any:
+    """The loss of scores on the fake device, as a function of the labels."""
+    return lambda labels: loss(fake_device.asarray(scores), labels, **settings)
+
+
+def pooled(mask: Any) -> Any:
+    return nn.pool(fake_device.asarray(LOGITS[None]), mask[None])
+
+
 @pytest.mark.parametrize(
     ("call", "bad", "error", "words"),
     [
         (lambda ids: table()(ids), [0, 6, 1], OutOfRangeError, "Embedding got the id 6, but its vocabulary has 6 ids"),
         (lambda ids: table()(ids), [0, -2, 1], OutOfRangeError, "Embedding got the id -2"),
+        (of(nn.cross_entropy), [0, 4, 1], OutOfRangeError, "the label 4, .* 4 cla"),
+        (of(nn.cross_entropy), [0, -1, 1], OutOfRangeError, "ignore_index=-1"),
+        (of(nn.cross_entropy, ignore_index=1), [1] * 3, ArgumentError, "cross_entropy has no mean over nothing"),
+        (of(nn.negative_log_likelihood), [9, 0, 0], OutOfRangeError, "negative_log_likelihood got the label 9"),
+        (pooled, [0, 2, 1], OutOfRangeError, "key_mask of integers must hold .* got 2"),
         (
-            lambda ids: nn.cross_entropy(fake_device.asarray(LOGITS), ids),
-            [0, 4, 1],
-            OutOfRangeError,
-            "the label 4, .* 4 cla",
-        ),
-        (
-            lambda ids: nn.cross_entropy(fake_device.asarray(LOGITS), ids),
-            [0, -1, 1],
-            OutOfRangeError,
-            "ignore_index=-1",
-        ),
-        (
-            lambda ids: nn.cross_entropy(fake_device.asarray(LOGITS), ids, ignore_index=1),
-            [1, 1, 1],
-            ArgumentError,
-            "cross_entropy has no mean over nothing",
-        ),
-        (
-            lambda ids: nn.negative_log_likelihood(fake_device.asarray(LOGITS), ids),
-            [9, 0, 0],
-            OutOfRangeError,
-            "negative_log_likelihood got the label 9",
-        ),
-        (
-            lambda ids: nn.pool(fake_device.asarray(LOGITS[None]), ids[None]),
-            [0, 2, 1],
-            OutOfRangeError,
-            "key_mask of integers must hold .* got 2",
-        ),
-        (
-            lambda t: nn.binary_cross_entropy(fake_device.asarray(LOGITS[:, 0]), t),
+            of(nn.binary_cross_entropy, LOGITS[:, 0]),
             [0, 1, 3],
             OutOfRangeError,
             r"needs targets in \[0, 1\], got 0 to 3",
