@@ -80,15 +80,11 @@ def test_one_cycle_equals_pytorch(settings: dict[str, float]) -> None:
 
 def test_one_cycle_at_its_ends() -> None:
     assert one_cycle_schedule(1.0, 10, rise=0.1)(0) == one_cycle_schedule(1.0, 10, rise=1.0)(9) == 1.0
-    with pytest.raises(ArgumentError, match=r"rise must be in \[0, 1\], got 2"):
-        one_cycle_schedule(1.0, 10, rise=2)
 
 
 def test_steps_equal_pytorch() -> None:
     expected = rates_of_pytorch(lambda o: schedulers.StepLR(o, 7, 0.3))
     np.testing.assert_allclose(rates(step_schedule(PEAK, 7, 0.3)), expected, rtol=1e-12)
-    with pytest.raises(ArgumentError, match="every must be a positive integer, got 0"):
-        step_schedule(PEAK, 0)
 
 
 def test_inverse_sqrt_equals_the_formula_in_pytorch() -> None:
@@ -202,6 +198,20 @@ def test_an_optimizer_takes_them() -> None:
         (lambda: PlateauSchedule(0.1, factor=1.5), r"factor must be in \[0, 1\], got 1.5"),
         (lambda: PlateauSchedule(-0.1), "lr must be a number >= 0, got -0.1"),
         (lambda: PlateauSchedule(0.1, threshold=math.nan), "threshold must be a number >= 0, got nan"),
+        (lambda: cosine_schedule(1.0, 10, warmup=2.5), "warmup must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
+        (lambda: linear_schedule(1.0, 10, warmup=0.1), "warmup must be an integer, 0 or more, got 0.1"),  # type: ignore[arg-type]
+        (lambda: linear_schedule(1.0, 10, warmup=True), "warmup must be an integer, 0 or more, got True"),
+        (lambda: linear_schedule(1.0, 10, warmup=None), "warmup must be an integer, 0 or more, got None"),  # type: ignore[arg-type]
+        (lambda: cosine_schedule(1.0, 10.5), "steps must be a positive integer, got 10.5"),  # type: ignore[arg-type]
+        (lambda: inverse_sqrt_schedule(16, 2.5), "warmup must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule(1.0, 2.5), "steps must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule("1", 2), "peak must be a number >= 0, got '1'"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule(1.0, 2, start="1"), "start must be a number >= 0, got '1'"),  # type: ignore[arg-type]
+        (lambda: step_schedule(1.0, 2.5), "every must be a positive integer, got 2.5"),  # type: ignore[arg-type]
+        (lambda: cosine_schedule(1.0, 10)(2.5), "step must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
+        (lambda: cosine_schedule("0.1", 10), "peak must be a number >= 0, got '0.1'"),  # type: ignore[arg-type]
+        (lambda: one_cycle_schedule(1.0, 10, rise=2), r"rise must be in \[0, 1\], got 2"),
+        (lambda: step_schedule(PEAK, 0), "every must be a positive integer, got 0"),
     ],
 )
 def test_bad_settings(make, words) -> None:
@@ -215,27 +225,6 @@ def test_bad_settings(make, words) -> None:
 def test_no_rate_is_more_than_the_peak(make, warmup, peak) -> None:
     found = rates(make(peak, 30, warmup, peak / 3))
     assert max(found) == found[max(warmup - 1, 0)] == peak and make(peak, 30, warmup, peak / 3)(30) == peak / 3
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: cosine_schedule(1.0, 10, warmup=2.5), "warmup must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
-        (lambda: linear_schedule(1.0, 10, warmup=0.1), "warmup must be an integer, 0 or more, got 0.1"),  # type: ignore[arg-type]
-        (lambda: linear_schedule(1.0, 10, warmup=True), "warmup must be an integer, 0 or more, got True"),
-        (lambda: linear_schedule(1.0, 10, warmup=None), "warmup must be an integer, 0 or more, got None"),  # type: ignore[arg-type]
-        (lambda: cosine_schedule(1.0, 10.5), "steps must be a positive integer, got 10.5"),  # type: ignore[arg-type]
-        (lambda: inverse_sqrt_schedule(16, 2.5), "warmup must be a positive integer, got 2.5"),  # type: ignore[arg-type]
-        (lambda: one_cycle_schedule(1.0, 2.5), "steps must be a positive integer, got 2.5"),  # type: ignore[arg-type]
-        (lambda: one_cycle_schedule("1", 2), "peak must be a number >= 0, got '1'"),  # type: ignore[arg-type]
-        (lambda: one_cycle_schedule(1.0, 2, start="1"), "start must be a number >= 0, got '1'"),  # type: ignore[arg-type]
-        (lambda: step_schedule(1.0, 2.5), "every must be a positive integer, got 2.5"),  # type: ignore[arg-type]
-        (lambda: cosine_schedule(1.0, 10)(2.5), "step must be an integer, 0 or more, got 2.5"),  # type: ignore[arg-type]
-    ],
-)
-def test_numbers_of_steps_are_whole(make, words) -> None:
-    with pytest.raises(ArgumentError, match=words):
-        make()
 
 
 @pytest.mark.parametrize(
@@ -255,9 +244,7 @@ def test_numbers_of_numpy_count_like_those_of_python(make) -> None:
         assert ours(np.int8(step)) == plain(step) and type(ours(np.int8(step))) is float
 
 
-def test_steps_and_rates_that_are_none_raise() -> None:
+def test_steps_that_are_none_raise() -> None:
     for schedule in (inverse_sqrt_schedule(16, 10), cosine_schedule(0.1, 10, 5), linear_schedule(0.1, 10)):
         with pytest.raises(ArgumentError, match="step must be an integer, 0 or more, got -1"):
             schedule(-1)
-    with pytest.raises(ArgumentError, match=r"peak must be a number >= 0, got '0.1'"):
-        cosine_schedule("0.1", 10)  # type: ignore[arg-type]

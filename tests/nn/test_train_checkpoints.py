@@ -57,6 +57,10 @@ class Silent:
         return self.batches.epoch(n)
 
 
+def made(kind: Any, **settings: Any) -> dict[str, Any]:
+    return {"make": lambda model: kind(model.parameters(), **settings)}
+
+
 CASES: list[tuple[str, Any, str]] = [
     (
         "another model",
@@ -67,14 +71,10 @@ CASES: list[tuple[str, Any, str]] = [
     ("another dtype", {"model": lambda: Net().astype(np.float64)}, "weights is .*float32 .* there and .*float64"),
     ("another config", {"model": lambda: configured(3)}, r"config is \{'width': 2\} there and \{'width': 3\} here"),
     ("other dropouts", {"model": dropless}, "the list of Dropout layers is"),
-    (
-        "another optimizer",
-        {"make": lambda model: nn.SGD(model.parameters(), lr=0.05)},
-        "the optimizer is 'AdamW' there and 'SGD' here",
-    ),
+    ("another optimizer", made(nn.SGD, lr=0.05), "the optimizer is 'AdamW' there and 'SGD' here"),
     (
         "another setting",
-        {"make": lambda model: nn.AdamW(model.parameters(), lr=0.05, betas=(0.9, 0.99))},
+        made(nn.AdamW, lr=0.05, betas=(0.9, 0.99)),
         r"betas of the optimizer is \[0.9, 0.999\] there and \[0.9, 0.99\] here",
     ),
     (
@@ -88,11 +88,7 @@ CASES: list[tuple[str, Any, str]] = [
     ("other clipping", {"clip_norm": 2.0}, "clip_norm is None there and 2.0 here"),
     ("other data", {"batches": Batches([X + 1, Y], 4, seed=5)}, "content of the first batch, by its SHA-256 is"),
     ("batches that say nothing", {"batches": Silent(6)}, "content of the first batch, by its SHA-256 is|batches is"),
-    (
-        "another learning rate",
-        {"make": lambda model: nn.AdamW(model.parameters(), lr=0.1)},
-        "the learning rate is 0.05 there and 0.1 here",
-    ),
+    ("another learning rate", made(nn.AdamW, lr=0.1), "the learning rate is 0.05 there and 0.1 here"),
 ]
 
 
