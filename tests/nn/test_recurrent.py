@@ -34,8 +34,9 @@ def layer(reverse: bool = False) -> GRU:
     return made
 
 
-def torch_gru(ours: GRU, x, initial, lengths=None):
+def torch_gru(ours: GRU, tensors, lengths):
     """PyTorch's states and last state; of a reversed one, it has the backward half of a bidirectional layer."""
+    x, initial = tensors
     theirs = torch.nn.GRU(INPUT, HIDDEN, batch_first=True, bidirectional=ours.reverse).double()
     theirs.load_state_dict(theirs.state_dict() | {name: to_torch(array) for name, array in torch_state(ours).items()})
     first = torch.stack([torch.zeros_like(initial), initial]) if ours.reverse else initial[None]
@@ -66,7 +67,7 @@ def test_directions_and_padding_equal_pytorch(reverse, lengths) -> None:
     ours, key_mask = layer(reverse), None if lengths is None else KEY_MASK
     for i in range(2):  # the states, the last state
         tensors, torch_tensors = twins(X, INITIAL)
-        y, expected = ours(*tensors, key_mask=key_mask)[i], torch_gru(ours, *torch_tensors, lengths)[i]
+        y, expected = ours(*tensors, key_mask=key_mask)[i], torch_gru(ours, torch_tensors, lengths)[i]
         assert_same([y, *tensors], [expected, *torch_tensors])
 
 
