@@ -18,7 +18,13 @@ function fitFormula() {
   const formula = section.querySelector(".equation");
   if (camera.TEXT === 12 && innerWidth > 800) return;
   if (camera.TEXT === 12) {
-    for (const part of formula.querySelectorAll("math:has(.matrix)")) if (part.scrollWidth > part.clientWidth + 1) part.style.fontSize = `${Math.max(0.62, (part.clientWidth - 2) / part.scrollWidth)}em`;
+    for (const part of formula.querySelectorAll("math:has(.matrix)")) {
+      let size = 1; // spaces do not shrink with the letters in every font, so one step may not be enough
+      while (size > 0.62 && part.scrollWidth > part.clientWidth + 1) {
+        size = Math.max(0.62, (size * (part.clientWidth - 2)) / part.scrollWidth);
+        part.style.fontSize = `${size}em`;
+      }
+    }
     return;
   }
   for (let size = 48; size >= 24; size -= 4) {

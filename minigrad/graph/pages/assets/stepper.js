@@ -376,7 +376,8 @@ new ResizeObserver(() => {
   view.measure();
   if (view.number === null) return;
   view.aim();
-  view.place();
+  if (view.svg.classList.contains("flying")) view.fly(); // on to where the step is now
+  else view.place();
 }).observe(find("graph"));
 
 // In print, the visible part keeps its proportions.
