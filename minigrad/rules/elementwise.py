@@ -121,13 +121,18 @@ def ratio(x: Array, length: Array) -> Array:
     return x * ~zero / (length + zero) if is_device_array(zero) or zero.any() else x / length
 
 
+def _may_be_infinite(length: Array) -> bool:
+    """Return whether some length is infinite. A device is not asked."""
+    infinite = np.isinf(values_of(length))
+    return is_device_array(infinite) or bool(infinite.any())
+
+
 def _cosine(x: Array, y: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative by x of the length of the vector (x, y).
 
     The direction of an infinite vector is finite: an infinite component counts as 1 or -1, and a finite one beside it as 0.
     """
-    infinite = np.isinf(values_of(length))
-    if not (is_device_array(infinite) or infinite.any()):
+    if not _may_be_infinite(length):
         return ratio(x, length)
     infinite = np.isinf(values_of(x)) | np.isinf(values_of(y))
     u, v = (np.where(infinite, np.isinf(values_of(part)) * np.sign(values_of(part)), part) for part in (x, y))
@@ -139,10 +144,11 @@ def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
     """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x."""
     if not np.iscomplexobj(x):
         return g * np.sign(x)
-    infinite = np.isinf(values_of(ans))
-    if not (is_device_array(infinite) or infinite.any()):
-        return g * ratio(np.conjugate(x), ans)
-    return g * (_cosine(np.real(x), np.imag(x), ans) - 1j * _cosine(np.imag(x), np.real(x), ans))
+    direction = ratio(np.conjugate(x), ans)
+    if _may_be_infinite(ans):
+        far = _cosine(np.real(x), np.imag(x), ans) - 1j * _cosine(np.imag(x), np.real(x), ans)
+        direction = np.where(np.isinf(values_of(ans)), far, direction)
+    return g * direction
 
 
 def refuse_complex(name: str, x: Array, remedy: str) -> None:

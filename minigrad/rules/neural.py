@@ -206,16 +206,21 @@ def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Ar
     """
     check_not_complex("layer_norm", x, gamma, beta)
     eps = float(eps)  # a NumPy number would promote float32
-    scale = None if squares_fit(x, eps) else power_of_two(x, 1.0)
-    x = x if scale is None else x / scale
+    if squares_fit(x, eps):
+        return _of_unit_variance(_centred(x), eps) * gamma + beta
+    scale = power_of_two(x, 1.0)
+    centred, root = _centred(x / scale), math.sqrt(eps) / scale
+    scale = power_of_two(centred, root)
+    return _of_unit_variance(centred / scale, (root / scale) ** 2) * gamma + beta
+
+
+def _centred(x: Array) -> Array:
     centred = x - np.mean(x, axis=-1, keepdims=True)
-    centred = centred - np.mean(centred, axis=-1, keepdims=True)  # removes the rounding error of the mean
-    if scale is not None:
-        root = math.sqrt(eps) / scale
-        scale = power_of_two(centred, root)
-        centred, eps = centred / scale, (root / scale) ** 2
-    variance = np.mean(centred * centred, axis=-1, keepdims=True)
-    return centred / np.sqrt(variance + eps) * gamma + beta
+    return centred - np.mean(centred, axis=-1, keepdims=True)  # removes the rounding error of the mean
+
+
+def _of_unit_variance(centred: Array, eps: Any) -> Array:
+    return centred / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + eps)
 
 
 layer_norm = primitive(_layer_norm, name="layer_norm").reference(_layer_norm)

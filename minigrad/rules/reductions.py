@@ -76,7 +76,7 @@ def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: 
 def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """Return ``g`` where ``a`` is the extreme of its slice and 0 elsewhere; ties share ``g`` equally."""
     top = expand(ans, a_shape, axis)
-    hit = (a == top if where is True else (a == top) & where).astype(np.result_type(a.dtype, np.float32))
+    hit = wide((a == top if where is True else (a == top) & where).astype(a.dtype))
     ties = sum_over(hit, axes_of(a.ndim, axis))
     return expand(g, a_shape, axis) / (ties if initial is None else ties + (top == initial)) * hit
 

@@ -35,6 +35,7 @@ KNOWN = [
     "swapaxes", "getitem", "take", "take_along_axis", "scatter_add", "flip", "roll", "repeat", "diagonal", "tril",
     "triu", "concatenate", "stack", "split", "matmul", "dot", "inner", "outer", "vdot", "tensordot", "einsum",
     "affine", "layer_norm", "cross_entropy", "attention", "norm", "copysign", "heaviside", "ldexp", "logaddexp2", "real",
+    "interp",
 ]  # fmt: skip
 WHY_NOT = ("numbers; up to 20000", "with where itself", "with initial itself", "with order itself", "with decimals itself",
            "kind of numbers", "with ord itself",

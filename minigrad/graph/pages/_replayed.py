@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ...device import is_device_array
+from ...engine.ranges import all_finite, squares_fit
 from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
 from ...rules.axes import expand, from_rows, rows_of
 from ...rules.elementwise import _sum_of_squares, ratio
 from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
 from ...rules.neural import is_normal, softmax
-from ...rules.special import erf
+from ...rules.special import check_not_complex, erf
 
 contract: Any = None  # a function of the page: a sum of products with lists of labels
 einsum_labels: Any = None
@@ -155,6 +156,9 @@ STAND_INS: dict[str, Callable[..., Any]] = {
     "maximum.y": lambda g, x, y: g * (y > x) + 0.5 * g * (x == y),
     "minimum.x": lambda g, x, y: g * (y > x) + 0.5 * g * (x == y),
     "minimum.y": lambda g, x, y: g * (x > y) + 0.5 * g * (x == y),
+    "absolute.x": lambda g, x: g * np.sign(np.conjugate(x)),
+    "hypot.x": lambda g, ans, x: g * ratio(x, ans),
+    "hypot.y": lambda g, ans, y: g * ratio(y, ans),
     "norm.x": lambda g, ans, x, x_shape, axis: expand(g, x_shape, axis) * ratio(x, expand(ans, x_shape, axis)),
     "cumprod.a": _cumprod,
     "concatenate": _concatenate,
@@ -198,4 +202,11 @@ STAND_INS: dict[str, Callable[..., Any]] = {
 
 
 # What a rule asks before it takes a faster way, and the answer with which the page takes the general one.
-ANSWERS: dict[Callable[..., Any], Any] = {is_device_array: True, is_normal: False, _sum_of_squares: None}
+ANSWERS: dict[Callable[..., Any], Any] = {
+    is_device_array: True,
+    is_normal: False,
+    _sum_of_squares: None,
+    check_not_complex: None,
+    squares_fit: True,
+    all_finite: True,
+}

@@ -40,7 +40,7 @@ _BUILTINS = {
 # These functions cannot become trees, so numpy.js has them in addition to NumPy's functions.
 LEAVES = {
     "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "sum_over",
-    "unbroadcast", "values_of",
+    "unbroadcast", "values_of", "wide",
 }  # fmt: skip
 
 
@@ -154,6 +154,8 @@ class _Reader:
                 return self._before(["?", self.tree(step.test), self.block(step.body), self.block(step.orelse)], rest)
             case ast.If():
                 test = self.tree(step.test)
+                if isinstance(test, bool):  # an answer that is known
+                    return self.block([*(step.body if test else step.orelse), *rest])
                 return ["?", test, self.block([*step.body, *rest]), self.block([*step.orelse, *rest])]
             case ast.With():
                 return self.block([*step.body, *rest])
@@ -200,7 +202,10 @@ class _Reader:
             case ast.Compare():
                 return self._comparison(node)
             case ast.IfExp():
-                return ["?", self.tree(node.test), self.tree(node.body), self.tree(node.orelse)]
+                test = self.tree(node.test)
+                if isinstance(test, bool):  # an answer that is known
+                    return self.tree(node.body if test else node.orelse)
+                return ["?", test, self.tree(node.body), self.tree(node.orelse)]
             case ast.NamedExpr():
                 return self._assigned(node.target, self.tree(node.value))
             case ast.Tuple() | ast.List():
