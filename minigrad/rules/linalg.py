@@ -215,6 +215,8 @@ def _multi_dot(arrays: Any) -> Any:
     if len(chain) < 2:
         raise ArgumentError(f"np.linalg.multi_dot takes at least two arrays, got {len(chain)}")
     first, last = np.ndim(chain[0]), np.ndim(chain[-1])
+    if len(chain) == 2 and not (first and last):
+        return np.dot(*chain)  # as NumPy does for numbers
     chain[0] = np.reshape(chain[0], (1, -1)) if first == 1 else chain[0]
     chain[-1] = np.reshape(chain[-1], (-1, 1)) if last == 1 else chain[-1]
     shapes = [np.shape(a) for a in chain]

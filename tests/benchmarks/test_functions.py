@@ -14,6 +14,9 @@ from tests.minigrad.rules.table import CASES
 
 # The backward of x[i], of sliding_window_view and of pad; rare modes of pad.
 ELSEWHERE = {"scatter_add", "overlapped", "fold", "pad_mode"}
+# Steps of derivatives of SciPy's functions, of attention beside NaN, and of interp; least squares, which LAPACK computes.
+STEPS = {f"special.{name}" for name in ("i0e_ratio", "hazard", "hazard_slope", "power_iv", "density", "erfc_ratio")}
+STEPS |= {"dot_products", "weighted_sum", "interp", "lstsq"}
 
 
 def call(work: str, **changes: object) -> dict[str, object]:
@@ -28,7 +31,7 @@ def test_every_differentiable_function_is_measured() -> None:
             arrays = arrays_of(work, call(name))
             tensors = [mg.Tensor(a, requires_grad=True) if a.dtype.kind == "f" else a for a in arrays]
             met |= {entry.primitive.name for entry in mg.tape(work.f(*tensors)) if entry.primitive is not None}
-    assert {case.primitive for case in CASES} - met == ELSEWHERE
+    assert {case.primitive for case in CASES} - met - STEPS == ELSEWHERE
 
 
 def test_a_wrong_gradient_is_noticed_and_named() -> None:

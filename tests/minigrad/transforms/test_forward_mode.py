@@ -348,7 +348,11 @@ def test_a_push_warns_no_more_than_a_pull(seed: int, monkeypatch: pytest.MonkeyP
         arrays = [rng.choice(SPECIAL, a.shape).astype(a.dtype) for a in arrays]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            out, pullback = mg.vjp(f, *arrays)
+            try:
+                out, pullback = mg.vjp(f, *arrays)
+            except mg.OutOfRangeError as error:  # a weight that is negative
+                assert "cov takes no negative" in str(error)
+                continue
             strictly(pullback)(directions(out))
             mg.jvp(f, arrays, directions(arrays))
 
