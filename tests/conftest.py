@@ -3,7 +3,8 @@
 import gc
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -39,12 +40,29 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         lazy.collecting = False
 
 
+def left_to_thorough(items: Iterable[pytest.Item], sampling: bool = True) -> set[pytest.Item]:
+    """What is marked `thorough`, and the rows of a `sampled(n)` table but one in n and the first of each function.
+
+    A row is chosen by its name within the module, so that it stays where it is when the file moves.
+    """
+    left, met = set(), set()
+    for item in items:
+        if item.get_closest_marker("thorough"):
+            left.add(item)
+        elif sampling and (sampled := item.get_closest_marker("sampled")):
+            path, _, name = item.nodeid.partition("::")
+            function = path, name.partition("[")[0]
+            if function in met and zlib.crc32(name.encode()) % sampled.args[0]:
+                left.add(item)
+            met.add(function)
+    return left
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the large generated sets to `make thorough`, which runs nothing else; with --primitive keep the cases alone."""
-    thorough = config.getoption("thorough")
-    others = [item for item in items if bool(item.get_closest_marker("thorough")) != thorough]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if bool(item.get_closest_marker("thorough")) == thorough]
+    """Leave the large generated sets to `make thorough`, which runs nothing else; with --primitive keep all cases, and them alone."""
+    left, thorough = left_to_thorough(items, not config.getoption("primitive")), config.getoption("thorough")
+    config.hook.pytest_deselected(items=[item for item in items if (item in left) != thorough])
+    items[:] = [item for item in items if (item in left) == thorough]
     if config.getoption("primitive"):
         from tests.minigrad.rules.table import runs_a_case
 

@@ -70,6 +70,7 @@ def _imported(tree: ast.Module) -> list[Path]:
     return [path for path in paths if path.parent.name in ("examples", "models") and path.is_file()]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("row", ROWS, ids=SUBJECTS)
 def test_the_examples_use_what_they_stand_beside(row: list[str]) -> None:
     paths = [ROOT / path for path in CODE.findall(row[2])]

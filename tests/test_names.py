@@ -22,6 +22,7 @@ TABLES = {"minigrad": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _o
 NAMES = [(package, name) for package, table in TABLES.items() for name in table]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_dir_has_every_public_name_and_nothing_else(package: str) -> None:
     """In a new process, where nothing has been asked for yet."""

@@ -175,6 +175,7 @@ def test_an_older_numpy_is_named_in_one_sentence(wheel: Path) -> None:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("version", ["2.3.0", "2.3.0.dev0+git1", "2.10.1", "10.0", "unknown"])
 def test_a_newer_numpy_is_taken(version: str) -> None:
     done = imported_with(version, "minigrad")
@@ -194,6 +195,7 @@ def test_the_version_is_looked_at_before_anything_is_used() -> None:
 # --- what an import brings along ---
 
 
+@pytest.mark.sampled(3)
 @each_package
 def test_import_brings_numpy_and_the_floors_below_alone(package: str) -> None:
     code = f"import sys, numpy, numpy.random; before = set(sys.modules); import {package}; "
@@ -208,6 +210,7 @@ def test_import_brings_numpy_and_the_floors_below_alone(package: str) -> None:
 # --- what is imported when, read from the source without running it (who may import whom: test_house.py) ---
 
 
+@pytest.mark.sampled(3)
 @each_package
 def test_optional_packages_are_imported_where_they_are_used(package: str) -> None:
     allowed = sys.stdlib_module_names | {"numpy"} | MAY_IMPORT[package]

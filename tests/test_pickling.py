@@ -23,6 +23,7 @@ PUBLIC = [(module.__name__, name) for module in MODULES for name in dir(module) 
 halved = mg.primitive(lambda x, /: x / 2, name="half").vjp(x=lambda g: g / 2)  # found by its place, not by its name
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[".".join(pair) for pair in PUBLIC])
 def test_every_public_name_pickles(module: str, name: str) -> None:
     value = getattr(next(m for m in MODULES if m.__name__ == module), name)

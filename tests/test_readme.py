@@ -42,6 +42,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("page", "program", "output"), PROGRAMS)
 def test_a_program_prints_what_the_page_says(page, program, output, tmp_path, monkeypatch):
     expected = re.findall(r"^ *print\(.*\)\s+# (.*)$", program, re.MULTILINE)

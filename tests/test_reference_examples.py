@@ -39,6 +39,7 @@ def examples(name: str, value: Any) -> list[doctest.DocTest]:
     return sorted((test for test in found if test.examples), key=lambda test: test.name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", list(PUBLIC))
 def test_an_example_shows_what_python_prints(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tests = examples(name, PUBLIC[name])

@@ -41,6 +41,7 @@ def written(path: Path, text: str = "") -> Path:
     return path
 
 
+@pytest.mark.sampled(2)
 def test_models_name_the_nn_that_is_not_minigrads(own_nn: Path, tmp_path: Path) -> None:
     """It was "No module named 'nn._checks'"."""
     written(tmp_path / "script.py", "from models import GPT")
@@ -53,6 +54,7 @@ def test_a_script_that_is_itself_called_nn(tmp_path: Path) -> None:
     assert run(tmp_path, "nn.py").stderr.splitlines()[-1] == f"minigrad.errors.ShadowedError: {said(script)}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("example", "name"), [("residual_chains", "nn"), ("names_gpt", "nn"), ("names_gpt", "models")])
 def test_an_example_beside_a_folder_of_the_users(example: str, name: str, tmp_path: Path) -> None:
     """It was "module 'nn' has no attribute 'Affine'", or "cannot import name 'GPT' from 'models'"."""
@@ -80,6 +82,7 @@ def test_an_example_looks_for_what_it_imports() -> None:
     assert looking > 15
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "program",
     [
@@ -121,6 +124,7 @@ def test_a_copy_of_ours_and_a_folder_without_init_are_in_nobodys_way(tmp_path: P
     assert (done.stdout, done.stderr) == (f"{tmp_path / 'nn' / '__init__.py'} models.gpt\n", "")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("program", "pythons"),
     [

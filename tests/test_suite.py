@@ -90,6 +90,7 @@ def test_only_the_cases_of_the_named_primitives_are_collected() -> None:
     assert {path for path, _, _ in found} == set(WHOLE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "hint"), [("tanhh", "do you mean tanh or"), ("?", "docs/functions.md lists them")])
 def test_an_unknown_primitive_is_an_error_that_names_near_ones(name: str, hint: str) -> None:
     ran = run("-m", "pytest", "--primitive", name)
@@ -97,9 +98,57 @@ def test_an_unknown_primitive_is_an_error_that_names_near_ones(name: str, hint: 
     assert f"--primitive {name}: there is no such primitive; {hint}" in ran.stderr
 
 
+# --- make thorough ---
+
+TABLES = """
+import pytest
+
+pytestmark = pytest.mark.sampled(5)
+
+@pytest.mark.parametrize("i", range(100))
+def test_many(i): pass
+
+@pytest.mark.sampled(1000000007)
+@pytest.mark.parametrize("i", range(20))
+def test_first(i): pass
+
+class TestIt:
+    @pytest.mark.parametrize("i", range(20))
+    def test_many(self, i): pass
+
+@pytest.mark.thorough
+def test_long(): pass
+
+def test_short(): pass
+"""
+
+
+def test_each_row_of_a_table_runs_in_one_of_the_two_and_some_of_each_function_in_make_test(tmp_path: Path) -> None:
+    def names(path: Path, *options: str) -> list[str]:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(TABLES, encoding="utf-8")
+        ran = run("-m", "pytest", "--collect-only", "-q", f"--rootdir={tmp_path}", f"--confcutdir={tmp_path}", "-c",
+                  str(ROOT / "pyproject.toml"), "-p", "tests.conftest", *options, str(path))  # fmt: skip
+        assert ran.returncode == 0, ran.stdout
+        return [line.partition("::")[2] for line in ran.stdout.splitlines() if "::" in line]
+
+    kept = names(tmp_path / "a" / "test_it.py")
+    left = names(tmp_path / "a" / "test_it.py", "--thorough")
+    every = {
+        f"{f}[{i}]" for f, n in (("test_many", 100), ("test_first", 20), ("TestIt::test_many", 20)) for i in range(n)
+    }
+    assert sorted(kept + left) == sorted(every | {"test_long", "test_short"})
+    assert "test_long" in left and "test_short" in kept
+    assert {name for name in kept if name.startswith("test_first")} == {"test_first[0]"}
+    assert {"test_many[0]", "TestIt::test_many[0]"} <= set(kept)
+    assert 10 < sum(name.startswith("test_many") for name in kept) < 35
+    assert names(tmp_path / "b" / "test_moved.py") == kept
+
+
 # --- make quick ---
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("changes", "first"),
     [

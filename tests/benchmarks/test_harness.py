@@ -131,6 +131,7 @@ def test_a_missing_gradient_is_no_small_difference(tmp_path):
     assert harness.distance(tmp_path / "none.npz", tmp_path / "other.npz") is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("task", "said"),
     [

@@ -23,6 +23,7 @@ WORKS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("work", WORKS)
 @pytest.mark.parametrize("peer", [peer_torch, peer_minigrad])
 def test_losses_are_those_of_pytorch_in_double_precision(peer, work):
@@ -146,6 +147,7 @@ class TestMicroWorks:
         np.testing.assert_allclose(step.gradients()["y"], 1000 * x, rtol=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("work", ["m1", "m2", "m3", "multiply_backward", "attention:L=16"])
 def test_the_micro_works_of_both_libraries_agree(work):
     torch, minigrad = (micro.build(work, peer.FUNCTIONS) for peer in (peer_torch, peer_minigrad))

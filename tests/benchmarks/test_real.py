@@ -58,6 +58,7 @@ def difference(work, own, other, folder):
     return agreement.difference(work, losses[0], losses[1], apart)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # PyTorch's own, where torch.func.hessian begins
 @pytest.mark.parametrize("name", [name for name in real.WORKS if name != "plain_m2"])
 def test_both_libraries_compute_the_same(name, tmp_path):
@@ -79,6 +80,7 @@ def test_other_libraries_compute_the_same(library, tmp_path):
 WRITTEN = [name for name in SIZES if real.has(name, harness.WRITTEN)]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("work", [*(f"{name}:{SIZES[name]}" for name in WRITTEN), *table.WRITTEN_TOO])
 def test_the_programs_that_are_written_compute_the_same(work, tmp_path):
     assert difference(work, peer_written.build(work), peer_torch.build(work), tmp_path) == ""

@@ -33,6 +33,7 @@ def look(page: Any) -> None:
     assert found == [], page.evaluate("state.step")
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_every_step_is_in_sight(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:
@@ -44,6 +45,7 @@ def test_every_step_is_in_sight(program: Program, size: tuple[int, int], tmp_pat
         look(page)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
 @pytest.mark.parametrize("program", [loop, straight, transformer], ids=lambda program: program.__name__)
 def test_after_eleven_quick_presses(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:
@@ -58,6 +60,7 @@ def test_after_eleven_quick_presses(program: Program, size: tuple[int, int], tmp
     assert page.evaluate("state.step - timeline.turn") == 11
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
 @pytest.mark.parametrize("program", [fan_out, loop, straight, transformer], ids=lambda program: program.__name__)
 def test_it_opens_on_the_whole_program(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:
@@ -138,6 +141,7 @@ def test_zooming_into_a_box_enters_its_scene_and_zooming_out_leaves_it(tmp_path:
     assert page.evaluate(MEASURE)[0] == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
 def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, show: Show) -> None:
     explained(straight, tmp_path / "page.html")
@@ -226,6 +230,7 @@ def test_a_step_back_sends_the_pulse_back(tmp_path: Path, show: Show) -> None:
     assert page.locator(".pulse.undone").count() == 0
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("size", [(1280, 720), (640, 360), (390, 844)], ids=["1280", "200 %", "phone"])
 @pytest.mark.parametrize("program", [broadcasting, straight, transformer], ids=lambda program: program.__name__)
 def test_on_a_projector_the_text_is_large(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:

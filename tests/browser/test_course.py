@@ -12,6 +12,7 @@ import pytest
 from lesson_notebooks import lessons
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lessons_pages_are_stepped_through_and_answered(path: Path, tmp_path: Path, show: Callable[..., Any]) -> None:
     pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")

@@ -41,6 +41,7 @@ def test_a_page_shows_the_drawing_and_a_hostile_name_is_text(
     screenshot(page, "drawing")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (400, 700)])
 def test_a_wide_drawing_is_readable_and_scrolls(tmp_path: Path, show: Show, width: int, height: int) -> None:
     page = show(stack(8).to_html(tmp_path / "graph.html"), width, height)
@@ -52,6 +53,7 @@ def test_a_wide_drawing_is_readable_and_scrolls(tmp_path: Path, show: Show, widt
     assert last["x"] >= 0 and last["x"] + last["width"] <= width
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layers", [1, 8])
 def test_a_notebook_shows_the_whole_drawing_in_a_narrow_cell(tmp_path: Path, show: Show, layers: int) -> None:
     path = tmp_path / "notebook.html"

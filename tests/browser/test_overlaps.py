@@ -87,6 +87,7 @@ def holds(outer: dict[str, float], inner: dict[str, float]) -> bool:
     return across and outer["top"] < inner["top"] and inner["bottom"] < outer["bottom"]
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("projector", [False, True], ids=["page", "projector"])
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "large", "phone"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -117,6 +118,7 @@ def test_a_name_stands_over_no_other_box_or_name(
             assert not overlap(tag, other), (tag["name"], other["name"])
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("projector", [False, True], ids=["page", "projector"])
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "large", "phone"])
 @pytest.mark.parametrize("program", [softmax_regression, loop_over_two], ids=lambda program: program.__name__)

@@ -24,6 +24,7 @@ def test_data_arrives_as_it_was_and_stays_text(tmp_path: Path, show: Callable[..
     assert shown.evaluate("getComputedStyle(document.querySelector('p')).color") == "rgb(1, 2, 3)"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "smuggled",
     [

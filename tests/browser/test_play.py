@@ -156,6 +156,7 @@ def test_arrays_element_by_element(tmp_path: Path, show: Show) -> None:
     np.testing.assert_allclose(found, w.grad.numpy().ravel(), rtol=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "why"),
     [
@@ -368,6 +369,7 @@ def test_the_score_counts_what_was_right_at_once(paths: Any) -> None:
 # --- lessons ---
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", lessons())
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 def test_a_lesson_from_stop_to_stop(
@@ -441,6 +443,7 @@ def test_hostile_words_stay_words(tmp_path: Path, show: Show) -> None:
 # --- inside other pages ---
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("inline", [True, False])
 def test_a_page_inside_another(inline: bool, tmp_path: Path, show: Show) -> None:
     loss, _ = neuron(VALUES)

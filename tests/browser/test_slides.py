@@ -27,6 +27,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return file
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (1024, 768)])
 def test_each_slide_is_in_sight_and_large_enough(page: Path, width: int, height: int, show: Callable[..., Any]) -> None:
     found = show(page, width, height).evaluate(SIZES)
@@ -37,6 +38,7 @@ def test_each_slide_is_in_sight_and_large_enough(page: Path, width: int, height:
     assert sizes[len(sizes) // 4] >= height / 24  # three of four slides: 30 px of 720
 
 
+@pytest.mark.sampled(2)
 def test_keys_turn_the_slides(page: Path, show: Callable[..., Any]) -> None:
     shown = show(page, 1280, 720)
     last = shown.evaluate("document.querySelectorAll('section').length") - 1

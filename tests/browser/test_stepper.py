@@ -50,6 +50,7 @@ def picture(page: Any) -> Any:
 # Steps and numbers
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_the_end_is_grad(program: Program, tmp_path: Path, show: Show) -> None:
     leaves = explained(program, tmp_path / "page.html")
@@ -323,6 +324,7 @@ def test_the_first_nan_is_apart_from_its_victims(tmp_path: Path, show: Show) -> 
     assert page.evaluate("labelOf(timeline.at(state.step).target)") == "r"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", [fan_out, second_order, straight], ids=lambda program: program.__name__)
 def test_the_shown_numbers_of_a_line_give_its_result(program: Program, tmp_path: Path, show: Show) -> None:
     """Python computes each line of scalars from the digits that the reader sees."""

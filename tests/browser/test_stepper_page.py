@@ -109,6 +109,7 @@ def test_light_and_dark(tmp_path: Path, show: Show) -> None:
     assert page.evaluate(background) == dark
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", [3, 10])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out(scheme: str, step: int, tmp_path: Path, show: Show) -> None:

@@ -52,6 +52,7 @@ def entries(said: str) -> list[tuple[tuple[int, ...], float]]:
     return found
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", [(10, 12), (3, 5, 8), (2, 3, 9, 7), (150, 90), (2, 3, 100, 130), (300,)])
 def test_hover_says_the_entry_and_its_index(size: tuple[int, ...], tmp_path: Path, show: Show) -> None:
     x = leaf(RNG.normal(size=size), "x")
@@ -155,6 +156,7 @@ def test_nan_and_infinity_are_counted_and_marked(tmp_path: Path, show: Show, scr
     screenshot(page, "tensor-nan")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (390, 844)])
 def test_images_and_tokens(
@@ -216,6 +218,7 @@ def told(page: Any) -> list[float]:
     return [float(number) for number in re.findall(r"(-?[\d.]+(?:e-?\d+)?)(?=$|\. Sec)", text, re.M)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "by"), [("w", 0.3), ("x", -0.2), ("u", 0.25), ("s", -0.1)])
 def test_a_nudge_is_predicted_by_the_gradient_and_is_the_program_run_again(
     name: str, by: float, tmp_path: Path, show: Show
@@ -321,6 +324,7 @@ def test_a_network_of_twenty_thousand_numbers_is_moved(tmp_path: Path, show: Sho
         np.testing.assert_allclose(found, tensor.grad.numpy().ravel(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("width", [820, 900, 1000, 1280])
 def test_nothing_is_crushed_beside_a_slider(
     width: int, tmp_path: Path, show: Show, screenshot: Callable[..., None]

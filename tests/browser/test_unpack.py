@@ -36,6 +36,7 @@ def long() -> Any:
     return y
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("compute", [small, long])
 def test_what_is_unpacked_is_what_was_packed(compute: Callable[[], Any], browser: Any, tmp_path: Path) -> None:

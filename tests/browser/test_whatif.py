@@ -130,6 +130,7 @@ def samples(count: int) -> dict[str, list[Case]]:
     return {primitive: cases[:: max(1, len(cases) // count)] for primitive, cases in found.items()}
 
 
+@pytest.mark.sampled(26)
 @pytest.mark.parametrize("count", [4, pytest.param(20, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("operation", KNOWN)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # edited leaves may leave the domain

@@ -42,6 +42,7 @@ SAID = {
 SPENDS_TIME = {"numpy_article.py", "skip_gram.py", "residual_chains.py"}  # and so shows a progress bar
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("script", PICTURES)
 def test_a_quick_run_prints_its_numbers_and_writes_its_pictures(script: str, tmp_path: Path) -> None:
     done = command(script, "--quick", cwd=tmp_path)
@@ -56,6 +57,7 @@ def test_a_quick_run_prints_its_numbers_and_writes_its_pictures(script: str, tmp
         assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("script", PICTURES)
 def test_help(script: str, tmp_path: Path) -> None:
     done = command(script, "--help", cwd=tmp_path)
@@ -78,6 +80,7 @@ def test_skip_gram_on_a_text_of_the_users(tmp_path: Path) -> None:
     assert line.startswith(again.stdout.splitlines()[0]) and again.stdout.count("\n") == 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("content", "words"),
     [(b"too short", "100 is the least"), (b"\xff\xfe" * 500, "is no UTF-8 text"), (None, "No such file")],

@@ -94,6 +94,7 @@ def has_out(name: str) -> bool:
     return "out=None" not in (ROOT / "examples" / f"{name}.py").read_text("utf-8")
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.usefixtures("own_fonts_only")  # their pictures have Japanese words, too
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_device_gives_the_losses_of_the_host(

@@ -13,6 +13,7 @@ def stamps() -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in IMAGES.iterdir()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("option", "status"), [("--help", 0), ("--hepl", 2)])
 def test_asking_how_it_is_used_draws_nothing(option: str, status: int, tmp_path: Path) -> None:
     before = stamps()
@@ -21,6 +22,7 @@ def test_asking_how_it_is_used_draws_nothing(option: str, status: int, tmp_path:
     assert stamps() == before and not list(tmp_path.iterdir())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("script", ["draw_graph.py", "make_view_pictures.py"])
 def test_without_a_folder_the_pictures_of_the_docs_stay(script: str, tmp_path: Path) -> None:
     done = command(script, "--help", cwd=tmp_path)

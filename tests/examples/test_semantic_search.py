@@ -100,6 +100,7 @@ def test_the_encoder_finds_what_is_asked_in_other_words(tmp_path: Path) -> None:
     assert tfidf < 0.6
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

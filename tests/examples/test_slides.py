@@ -93,6 +93,7 @@ def test_markdown_within_a_line(text: str, made: str) -> None:
     assert inline(text) == made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_the_slides_have_the_whole_text_of_the_lesson(

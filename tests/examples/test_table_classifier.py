@@ -144,6 +144,7 @@ def test_a_row_with_gaps_gets_no_prediction(made: Any, tmp_path: Path) -> None:
         model.probabilities(frame.assign(**{"mean area": "large"}))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

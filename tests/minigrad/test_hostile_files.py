@@ -73,6 +73,7 @@ def naming(trace_file: Path, path: Path, file: str, text: str) -> Replay:
     return load_trace(path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", ["", "kept_line()"])
 @pytest.mark.parametrize("file", ["/etc/passwd", "/dev/zero", __file__])
 def test_a_path_that_a_file_names_is_never_opened(

@@ -184,6 +184,7 @@ def differences(f: Callable[[Any], Any], x: float) -> list[float]:
         return [float(first), float(second), float(third)]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", EXACT)
 def test_three_orders_to_twelve_digits(name: str) -> None:
     exact, points = EXACT[name]

@@ -30,6 +30,7 @@ def bert() -> Any:
     return m.BertEncoder(config, rng=rng)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("make", "inputs", "heads"),
     [(classifier, (IDS, MASK), 2), (gpt, IDS, 2), (bert, (IDS, MASK), 2)],

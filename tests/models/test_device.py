@@ -110,6 +110,7 @@ def train(model: Module, loss: Loss, put: Any) -> list[float]:
     return losses
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("place", ["all there", "ids and masks on the host"])
 @pytest.mark.parametrize(("make", "loss"), MODELS.values(), ids=MODELS)
 def test_the_losses_are_those_of_the_host(make: Any, loss: Loss, place: str, cuda: str) -> None:
@@ -130,6 +131,7 @@ def test_every_model_is_in_the_list() -> None:
     assert {kind.__name__ for kind in named if isinstance(kind, type) and issubclass(kind, Module)} == {*seen, "Model"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["TransformerClassifier", "GPT", "GPT, rotary", "Transformer", "VisionTransformer"])
 @pytest.mark.parametrize("place", ["all there", "ids and masks on the host"])
 def test_the_backward_pass_and_the_update_do_not_wait_for_the_device(name: str, place: str) -> None:

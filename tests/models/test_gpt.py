@@ -193,6 +193,7 @@ def test_padding_behind_needs_no_mask_only_a_loss_that_ignores_it() -> None:
         assert_close(padded, short)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("activation", ["gelu", "gelu_tanh", "swiglu", "relu"])
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_every_form_of_it_trains_in_single_precision(positions: str, activation: str) -> None:
@@ -220,6 +221,7 @@ def sequence(model: GPT, ids: Any = IDS[:, :3], count: int = 30, seed: int = 1, 
     return np.stack(list(model.generate(ids, count, rng=np.random.default_rng(seed), **settings)), axis=1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("length", [1, 8, 13])
 def test_with_the_cache_the_tokens_are_the_same_beyond_the_window_too(positions: str, length: int) -> None:
@@ -368,6 +370,7 @@ def test_a_copy_has_its_own_tied_weights() -> None:
     assert other.output.embedding is other.embedding and other.embedding is not model.embedding
 
 
+@pytest.mark.sampled(2)
 def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
     for positions in POSITIONS:
         host, device = gpt(positions=positions), gpt(positions=positions)

@@ -143,6 +143,7 @@ def test_caches_remember_the_mask_also_of_selected_rows() -> None:
             model(more[:, :1], plain, key_mask=np.concatenate([mask, mask[:, -1:]], axis=1))
 
 
+@pytest.mark.sampled(20)
 @PLACES
 @EACH_FORM
 @pytest.mark.parametrize("cache", [True, False])

@@ -158,6 +158,7 @@ def test_a_config_that_lacks_a_setting_is_a_checkpoint_error(name: str, tmp_path
     assert not type(model).load(path).config.notes
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", INPUTS)
 def test_any_wrong_value_in_a_config_is_a_checkpoint_error(name: str, tmp_path: Path) -> None:
     model, path = made(name), tmp_path / "m.safetensors"
@@ -317,6 +318,7 @@ def test_a_config_that_a_file_would_change_is_refused(changes: Any, words: str, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", INPUTS)
 def test_every_model_is_accepted_after_use_and_refused_after_a_change(name: str, tmp_path: Path) -> None:
     """Converted, trained and called; then with one setting of one part changed, whichever."""

@@ -18,6 +18,7 @@ def classifier(**changes):
     return TransformerClassifier(config, rng=np.random.default_rng(0), dtype=np.float64).eval()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("work", ["tiny", "toy", "toy_gelu"])
 def test_twenty_training_steps_give_the_losses_of_pytorch(work):
     """Forward, backward and Adam, from the same weights on the same batches."""

@@ -209,6 +209,7 @@ def test_the_valid_call_works(name: str, tmp_path: Path) -> None:
     _call(thing, arguments)
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", LINES)
 def test_a_bad_argument_gets_a_sentence_and_changes_nothing(name: str, tmp_path: Path) -> None:
     wrong = {}

@@ -129,6 +129,7 @@ def test_it_is_added_to_the_scores(name: str) -> None:
         assert_close(layer.attention_weights(arrays[0], bias=bias.tolist(), **masks).numpy(), product)
 
 
+@pytest.mark.sampled(2)
 @EVERY
 def test_it_is_differentiable_in_every_shape(name: str) -> None:
     """A bias that is broadcast gets the sum of what one with all axes gets; in the kernels and in the plain rules."""
@@ -144,6 +145,7 @@ def test_it_is_differentiable_in_every_shape(name: str) -> None:
                 assert_close(got, want)
 
 
+@pytest.mark.sampled(3)
 @EVERY
 def test_its_second_derivatives(name: str) -> None:
     layer, arrays, scores = made(name)

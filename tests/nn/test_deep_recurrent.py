@@ -60,6 +60,7 @@ def torch_results(theirs: Any, x: Any, state: list[Any], lengths: Any) -> list[A
     return flat((states, last))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize(("num_layers", "bidirectional"), FORMS)
 @pytest.mark.parametrize("lengths", [None, LENGTHS])

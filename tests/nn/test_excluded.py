@@ -134,6 +134,7 @@ def kernels(kind: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("kind", ["numpy", "compiled", "none"])
 @pytest.mark.parametrize("name", CASES)
 def test_padding_is_not_read(name: str, kind: str) -> None:

@@ -46,6 +46,7 @@ def test_values_and_gradients_are_pytorchs(how: str, name: str, reference: bool)
             assert_same([ours(x), x], [theirs(torch_x), torch_x])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("padding", [0, 1, 2])
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize("stride", [1, 2, 3, 4])
@@ -145,6 +146,7 @@ def test_bad_input() -> None:
         nn.Flatten()(3.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [256, 257, 300])
 def test_a_window_of_more_than_256_rows(size: int) -> None:
     """The index of a row in its window has a dtype that holds it."""

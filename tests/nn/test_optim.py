@@ -88,6 +88,7 @@ def run(optimizer, steps) -> None:
         optimizer.step()
 
 
+@pytest.mark.sampled(2)
 @each_optimizer
 def test_equals_pytorch_over_50_steps(ours, theirs, settings) -> None:
     tensors = parameters()
@@ -353,6 +354,7 @@ def one_by_one(ours, settings, tensors, steps, gradient_of) -> list[np.ndarray]:
     return [p.numpy() for p in copies]
 
 
+@pytest.mark.sampled(2)
 @each_optimizer
 @pytest.mark.parametrize("threads", [1, 2])
 def test_together_and_in_blocks_as_one_by_one(ours, theirs, settings, threads) -> None:

@@ -91,6 +91,7 @@ def assert_resumes(folder: Path, whole: Path, **options: Any) -> None:
     assert content(folder / "last.safetensors") == content(whole / "last.safetensors")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("accumulate", [1, 2, 3])
 @pytest.mark.parametrize("how", [fail, ctrl_c])
 def test_a_stop_in_any_batch_undoes_its_step(how: Callable[[], None], accumulate: int, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_a_run_goes_on_after_whole_epochs(epochs: int, tmp_path: Path, uninterru
     assert_resumes(tmp_path, uninterrupted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", [0, 1, 2, 9, 10, 15, 37])
 @pytest.mark.parametrize("how", [fail, ctrl_c])
 def test_a_run_goes_on_from_any_batch(how: Any, call: int, tmp_path: Path, uninterrupted: Whole) -> None:

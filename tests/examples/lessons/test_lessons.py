@@ -62,6 +62,7 @@ def test_the_lessons_are_numbered() -> None:
         assert texts(path, "ja")["title"].startswith(f"# レッスン{number}：")
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) -> None:
     _, _, folder = run(path)
@@ -76,6 +77,7 @@ def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) 
     assert all(picture.stat().st_size > 5000 for picture in pictures)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_number_in_the_text_is_in_the_program_or_printed_by_it(path: Path, language: str, run: Any) -> None:
@@ -342,6 +344,7 @@ def test_lesson_14_keeps_the_size_walks_down_a_valley_and_its_planted_fault_forg
     assert done["w"].grad.item() == 2 * (3**4 - 1) * 4 * 3**3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_notebooks_hold_the_lessons_in_a_language(language: str, tmp_path: Path) -> None:
     written = lesson_notebooks.write(tmp_path, language)

@@ -16,6 +16,7 @@ from minigrad.learn.tasks import find
 ELEVEN, TWELVE = (next(path for path in lessons() if path.name.startswith(number)) for number in ("11", "12"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("path", "printed", "number"),
     [
@@ -89,6 +90,7 @@ def test_lesson_11_trains_the_block_of_task_11_1(run: Any) -> None:
     assert np.mean(eleven["guesses"] == eleven["labels"][100:]) > 0.9
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("answer", "own"), [("raise NotImplementedError", False), ("pass", True)])
 def test_lesson_11_takes_the_learners_block_if_it_is_right(answer: str, own: bool, tmp_path: Path) -> None:
     solution = find("11.1").solution.read_text(encoding="utf-8")

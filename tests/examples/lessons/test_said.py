@@ -65,6 +65,7 @@ def names_in(path: Path) -> set[str]:
     return {part for name in names for part in re.findall("[A-Za-z0-9]+", name)}
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_japanese_lesson_speaks_japanese(
@@ -85,6 +86,7 @@ def test_a_japanese_lesson_speaks_japanese(
     assert sum(bool(JAPANESE.search(text)) for text in drawn) >= 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("own_fonts_only")
 @pytest.mark.parametrize(
     "path",

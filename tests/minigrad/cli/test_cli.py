@@ -321,6 +321,7 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["lesson.py", "lesson.py:main"])
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

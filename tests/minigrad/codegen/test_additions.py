@@ -28,6 +28,7 @@ def assert_same_bytes(f: Callable[..., Any], *args: Any) -> WrittenProgram:
     return program
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("weights", list(product(WEIGHTS, repeat=2))[::2])
 def test_gradients_of_parts_have_the_bits_of_the_sums_of_arrays(weights: Any) -> None:
     """Parts that are apart, that overlap, and that are equal; a sum of arrays has 0 for -0, except where all add -0."""

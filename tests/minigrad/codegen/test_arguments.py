@@ -71,6 +71,7 @@ def accepted(program: Any) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if i % 6 == 0 else pytest.mark.thorough) for i, name in enumerate(PROGRAMS)],

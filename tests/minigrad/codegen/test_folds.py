@@ -535,6 +535,7 @@ def test_a_loop_of_fixed_length_folds_with_free_sizes_too() -> None:
     assert "for _ in range(8):" in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[second]))
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", ordinary_programs.PROGRAMS)
 def test_a_folded_program_has_the_bits_of_the_unfolded_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ordinary = ordinary_programs.PROGRAMS[name]

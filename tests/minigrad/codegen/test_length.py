@@ -44,6 +44,7 @@ def lengths(name: str) -> tuple[int, int]:
     return statements(str(written)), statements(inspect.getsource(program.step))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_a_written_program_is_about_as_long_as_one_by_hand(name: str) -> None:
     written, by_hand = lengths(name)

@@ -16,6 +16,7 @@ def written(looping: Looping) -> Any:
     return mg.write_numpy(looping.function, *looping.arrays(10, 3), sizes=[looping.arrays(*looping.second)])
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("looping", PROGRAMS, ids=lambda each: each.function.__name__)
 def test_right_for_other_numbers_of_turns(looping: Looping) -> None:
     program = written(looping)
@@ -108,6 +109,7 @@ ALIKE = "its turns are not alike"
 OTHER = r"for len\(x\) = \d+.*computes something else than \w+"
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("function", "second", "reason"),
     [

@@ -78,6 +78,7 @@ MODELS: dict[str, tuple[Any, Callable[[np.random.Generator], tuple[Any, ...]]]] 
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_is_right_on_other_batches(name: str) -> None:
     model, batch = MODELS[name]

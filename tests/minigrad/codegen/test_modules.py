@@ -195,6 +195,7 @@ CASES += [(name, 0) for name in [*NETS, "inner gradient", "nested parameters", *
 LARGE = {"rnn", "encoder-decoder", "vision transformer", "bert"}
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("name", "argnum"), [pytest.param(*case, marks=[pytest.mark.thorough] * (case[0] in LARGE)) for case in CASES]
 )
@@ -233,6 +234,7 @@ def test_each_class_has_one_pair_of_functions() -> None:
     assert 'p["block.norm.weight"]' in shared
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("layers", "most"), [(2, 200), (4, 203)])
 def test_a_gpt_is_short(layers: int, most: int) -> None:
     sizes = {"d_model": 8, "num_heads": 2, "num_layers": layers, "vocab_size": 11, "window": 6}

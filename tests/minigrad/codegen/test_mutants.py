@@ -101,6 +101,7 @@ def unnoticed(name: str, draws: int) -> list[str]:
     return [each for each in found if (name, each) not in UNSEEN]
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", [name for name in list(PROGRAMS)[::8] if name not in ENDLESS])
 def test_each_mistake_that_changes_a_result_is_noticed(name: str) -> None:
     assert not unnoticed(name, 1)

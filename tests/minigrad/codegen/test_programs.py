@@ -43,6 +43,7 @@ def tolerance(expected: Any) -> float:
     return 2e-4 if any(np.asarray(getattr(e, "_array", e)).dtype.char in "fF" for e in expected) else 1e-8
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", ordinary_programs.PROGRAMS)
 def test_an_ordinary_program_is_right_on_other_data(name: str) -> None:
     ordinary = ordinary_programs.PROGRAMS[name]

@@ -13,6 +13,7 @@ def failing_rules_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINIGRAD_DEBUG_RAISE", "1")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "text", "before", "after", "line"), MISTAKES, ids=lambda v: str(v)[:24])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_mistake_is_found_at_its_line(
@@ -26,6 +27,7 @@ def test_a_mistake_is_found_at_its_line(
     assert any(character.isdigit() for character in first[0].what)  # no finding without its number
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nothing_is_said_about_a_healthy_program(tmp_path: Path, name: str) -> None:
     found = watched(tmp_path, PROGRAMS[name], causal=name == "ATTENTION")

@@ -26,6 +26,7 @@ def run(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ours, check=False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -19,6 +19,7 @@ def tracked(values: Any = V) -> Tensor:
     return Tensor(values, requires_grad=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("left", [TABLE, TABLE["a"], pd.array([1.0, 2.0])], ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("values", [V, 2.0], ids=["vector", "number"])
 @pytest.mark.parametrize(

@@ -293,6 +293,7 @@ def test_hooks_follow_a_leaf_whose_data_is_replaced() -> None:
 
 
 @pytest.mark.usefixtures("no_gc")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_hooks_make_no_cycles(create_graph: bool) -> None:
     x = leaf()

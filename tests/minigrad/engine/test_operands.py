@@ -64,6 +64,7 @@ def outcomes(expression: str) -> list[dict[str, Any]]:
     return answers
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("expression", "plain"), TAKEN.values(), ids=TAKEN)
 def test_what_holds_numbers_becomes_a_plain_array(expression: str, plain: str) -> None:
     (want, *_) = outcomes(plain)
@@ -72,6 +73,7 @@ def test_what_holds_numbers_becomes_a_plain_array(expression: str, plain: str) -
         assert moment == want
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(("expression", "way_out"), REFUSED.values(), ids=REFUSED)
 def test_what_would_lose_something_is_refused_with_the_way_out(expression: str, way_out: str) -> None:
     for moment in outcomes(expression):
@@ -203,6 +205,7 @@ def derivatives(case: Case, monkeypatch: pytest.MonkeyPatch, *, writing: bool) -
     return oracle.gradients([t for t in inputs if isinstance(t, Tensor)])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_was_given_by_keyword_may_be_changed_after_the_forward(
     case: Case, monkeypatch: pytest.MonkeyPatch

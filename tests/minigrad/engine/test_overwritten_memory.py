@@ -318,6 +318,7 @@ def test_overwriting_changes_no_training(make: Any) -> None:
 # --- every rule ---
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_counts_as_a_new_array_shares_its_memory_with_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule whose text ends in an operator, one that is declared so, and a kernel: the sweep adds to their arrays in place."""
@@ -398,6 +399,7 @@ def random_graph(seed: int, watched: Watched) -> tuple[Tensor, list[Tensor]]:
     return loss + mg.cross_entropy(found[-1], np.arange(4)), [*leaves, *vectors, matrix, *found[3:]]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_any_graph(seed: int) -> None:
     """The same gradients to the bit where memory is overwritten, and to rounding those of the plain rules."""

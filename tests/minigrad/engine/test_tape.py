@@ -306,6 +306,7 @@ AFTERWARDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("then", AFTERWARDS.values(), ids=AFTERWARDS)
 @pytest.mark.parametrize("f", GRAPHS.values(), ids=GRAPHS)
 @pytest.mark.usefixtures("no_gc")
@@ -342,6 +343,7 @@ def test_a_failed_operation_leaves_nothing_behind() -> None:
     assert live_entries() == before and x.grad is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "create_graph"), [(200_000, False), (50_000, True)])
 def test_a_long_chain_needs_no_recursion(n: int, create_graph: bool) -> None:
     """In a process of its own: too deep a recursion in C would end it without a traceback."""

@@ -115,6 +115,7 @@ def sweeps_of_shared(sweep: Callable[[Tensor, int], Any], shape: tuple[int, ...]
     return w
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("eager_switching")
 @pytest.mark.parametrize("shape", SIZES)
 @pytest.mark.parametrize("kind", ["from None", "added to", "after a graph", "create_graph", "owned"])
@@ -367,6 +368,7 @@ def of_async_generator(switch: Callable[[], Any]) -> Callable[[], bool]:
 SUSPENDED = [of_generator, of_decorated, of_delegating, of_coroutine, of_async_generator]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("make", SUSPENDED)
 @pytest.mark.parametrize("switch", [mg.no_grad, mg.enable_grad])
 def test_a_switch_belongs_to_its_generator_in_every_thread(make: Any, switch: Any) -> None:
@@ -497,6 +499,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize(
     ("code", "says"), [(PROGRAMS["fork"], "both"), (PROGRAMS["pool"], "all")], ids=["os.fork", "multiprocessing"]

@@ -50,6 +50,7 @@ PLANTED: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("f", "args", "order"), PLANTED.values(), ids=PLANTED)
 def test_planted_errors_are_found(f: Callable[..., Any], args: list[np.ndarray], order: int) -> None:
     for seed in range(20):  # not by luck of the direction

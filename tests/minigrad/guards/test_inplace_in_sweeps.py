@@ -212,6 +212,7 @@ def product(
     return x, y.sum()
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("sweep", SWEEPS)
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("way", WAYS)

@@ -128,6 +128,7 @@ def assert_as_plain(function: Callable[..., Any], arrays: list[Any], g: Any = No
 # --- values and derivatives ---
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: Any) -> None:

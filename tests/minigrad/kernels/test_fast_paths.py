@@ -30,6 +30,7 @@ from tests.minigrad.kernels.fast_paths import (
 PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 2e-4)], ids=["float64", "float32"])
 @pytest.mark.parametrize(
     ("make", "norm", "activation"),

@@ -166,6 +166,7 @@ def test_of_several_errors_the_callers_own_comes_first() -> None:
         in_parts(fail, 3, MUCH)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fails", [False, True])
 def test_nothing_is_held_afterwards(fails: bool, request: pytest.FixtureRequest) -> None:
     array = np.zeros(30)

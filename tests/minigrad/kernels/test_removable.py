@@ -63,6 +63,7 @@ def copied(folder: Path, without: str) -> None:
     assert left_out.is_dir() and not (folder / "minigrad" / without).exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("without", "refused"),
     [

@@ -70,6 +70,7 @@ def assert_as_entry_by_entry(f: Callable[..., Any], arrays: list[Any], rtol: flo
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_case(found: Stretches, case: Case) -> None:
     with np.errstate(all="ignore"):

@@ -32,6 +32,7 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> list[Verdict]:
     return check(jobs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("i", range(len(MISTAKES)), ids=[f"{label}-{new[:20]}" for label, _, new, _ in MISTAKES])
 def test_a_mistake_is_noticed(i: int, mistaken: list[Verdict]) -> None:
     finding, kinds = mistaken[i].finding, MISTAKES[i][3]

@@ -171,6 +171,7 @@ PLACES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("label", "old", "new", "whose", "value"), PLACES)
 def test_it_opens_at_the_step_that_a_named_mistake_belongs_to(
     label: str, old: str, new: str, whose: str, value: str, tmp_path: Path

@@ -35,6 +35,7 @@ def test_the_field_of_a_task_says_whether_it_has_one(solved: dict[str, Verdict])
             assert text is None or text.startswith(say(language, "beside"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("label", BY_HAND)
 def test_each_gradient_of_the_program_meets_a_line_of_the_answer(label: str, solved: dict[str, Verdict]) -> None:
     """The result of each gradient is on both sides: so the last line is met, and 11.1 has more than ten such rows."""
@@ -70,6 +71,7 @@ def test_it_is_the_learners_text_whatever_its_names_are(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "more",
     ["while True: pass", "raise SystemExit", "import os; os._exit(1)"],

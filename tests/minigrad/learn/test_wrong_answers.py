@@ -38,6 +38,7 @@ def test_every_one_is_refused_for_its_numbers() -> None:
     assert {f: k for f, k in kinds.items() if k not in ("nowhere", "places", "scalar", "shape")} == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("origin", "accepted"),
     [

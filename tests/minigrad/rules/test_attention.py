@@ -87,6 +87,7 @@ def test_compiled_kernels_take_it_too(call: Any, size: float) -> None:
         mg.compiled_kernels(False)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("low", [-INF, LOWEST, -1e35])
 @pytest.mark.parametrize("size", [1.0, 50.0])
 def test_a_bias_that_excludes_is_a_mask(how: Any, low: float, size: float) -> None:
@@ -204,6 +205,7 @@ def long_masks() -> dict[str, Any]:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1.0, 40.0])
 @pytest.mark.parametrize(("batch", "biased"), [(2, False), (2, True), (1, True)])
 @pytest.mark.parametrize("mask", long_masks().values(), ids=long_masks())

@@ -56,6 +56,7 @@ def test_every_primitive_has_a_case() -> None:
 FORMULAS = {"power", "logaddexp", "logaddexp2"}  # not computed by NumPy's ufunc; test_exactness.py has their errors
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_case_reaches_its_primitive_and_numpys_value(case: Case) -> None:
     want = case.f(*case.arrays())
@@ -69,6 +70,7 @@ def test_case_reaches_its_primitive_and_numpys_value(case: Case) -> None:
         assert (t.shape, t.dtype, type(t.data)) == (np.shape(a), a.dtype, np.ndarray)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [case for case in CASES if case.order], ids=lambda case: case.id)
 def test_finite_differences(case: Case) -> None:
     arrays, floating = case.arrays(), floating_inputs(case)
@@ -82,6 +84,7 @@ def test_finite_differences(case: Case) -> None:
     mg.check_grads(f, [arrays[i] for i in floating], case.order)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [case for case in CASES if case.torch], ids=lambda case: case.id)
 def test_torch(case: Case) -> None:
     assert case.torch is not None
@@ -92,6 +95,7 @@ def test_torch(case: Case) -> None:
     oracle.assert_agrees(both_orders if case.order else both_orders._replace(second=[]), want)
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_float32_stays_float32(case: Case) -> None:
     """The output has NumPy's dtype, every gradient its input's, and the numbers are those of float64 to rounding."""
@@ -106,6 +110,7 @@ def test_float32_stays_float32(case: Case) -> None:
     oracle.assert_agrees(got, exact, rtol=2e-4, dtypes=False)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("double", ["all but the first", "the last"])
 @pytest.mark.parametrize("case", [case for case in CASES if len(floating_inputs(case)) > 1], ids=lambda case: case.id)
 def test_mixed_precision(case: Case, double: str) -> None:
@@ -144,6 +149,7 @@ def read_only(a: np.ndarray) -> np.ndarray:
 LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [reversed_axes, strided, read_only, np.asfortranarray]
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_layouts(case: Case) -> None:
     want = oracle.by_create_graph(case.f, case.arrays())
@@ -155,6 +161,7 @@ def test_layouts(case: Case) -> None:
             np.testing.assert_array_equal(a, before)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @with_kernels
 def test_kernels_agree_with_the_plain_rules(case: Case, dtype: Any) -> None:
@@ -166,6 +173,7 @@ def test_kernels_agree_with_the_plain_rules(case: Case, dtype: Any) -> None:
         oracle.assert_agrees(got, want, rtol=1e-10 if dtype is np.float64 else 1e-4)
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_an_input_used_twice(case: Case) -> None:
     """Contributions to one input are added up, whoever owns the arrays: f(x) + 2 f(x) is 3 f(x)."""
@@ -178,6 +186,7 @@ def test_an_input_used_twice(case: Case) -> None:
     oracle.assert_agrees(oracle.by_create_graph(thrice, case.arrays()), want)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [case for case in CASES if len(floating_inputs(case)) > 1], ids=lambda case: case.id)
 def test_some_inputs_need_no_gradient(case: Case) -> None:
     """Each input alone, the others plain arrays or untracked tensors, gets the gradient that it has among all."""
@@ -191,6 +200,7 @@ def test_some_inputs_need_no_gradient(case: Case) -> None:
             oracle.assert_close(oracle.gradients([inputs[i]]), [want[number]])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [case for case in CASES if not case.host_only], ids=lambda case: case.id)
 def test_on_a_device(case: Case, put: Callable[[Any], Any]) -> None:
     device = type(put(np.zeros(1)))

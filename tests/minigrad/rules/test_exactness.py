@@ -38,6 +38,7 @@ def gradients(f: Any, *arrays: Any) -> list[Any]:
     return [t.grad.numpy() for t in tensors if t.grad is not None]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [-2, 0, 1, 2, 3, 4, 3.0])
 def test_a_small_whole_power_is_within_two_units(n: float, dtype: Any) -> None:
@@ -51,6 +52,7 @@ def test_a_small_whole_power_is_within_two_units(n: float, dtype: Any) -> None:
     assert units(slope, [int(n) * v ** (int(n) - 1) if n else Fraction(0) for v in exact]) < 3.5
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [0.5, -0.5])
 def test_a_root_is_within_two_units(n: float, dtype: Any) -> None:
@@ -88,6 +90,7 @@ def pairs(dtype: Any) -> tuple[Any, Any]:
     return np.concatenate([x, x, x]), np.concatenate([np.roll(x, 7), np.zeros_like(x), x * dtype(1.0009765625)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("base", ["e", "2"])
 def test_the_logarithm_of_a_sum_of_exponentials(base: str, dtype: Any) -> None:
@@ -119,6 +122,7 @@ def test_infinite_arguments_of_a_large_logarithm_of_a_sum(function: Any) -> None
         np.testing.assert_allclose(large + small, np.where(np.isnan(x) | np.isnan(y), np.nan, 1), rtol=1e-15)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_sigmoid_is_within_three_units(dtype: Any) -> None:
     for x in (whole_range(dtype), np.linspace(-87, 87, 9999).astype(dtype), np.linspace(-9, 9, 9999).astype(dtype)):
@@ -154,6 +158,7 @@ def test_the_derivative_of_arctan2(dtype: Any) -> None:
     assert np.isfinite(slope[[abs(w) < float(np.finfo(dtype).max) for w in want]]).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("parts", [slice(None), slice(1, None, 2)], ids=["whole range", "moderate"])
 def test_the_length_of_a_vector(parts: slice, dtype: Any) -> None:
@@ -255,6 +260,7 @@ def test_the_slope_of_a_modified_bessel_function(name: str, dtype: Any) -> None:
     assert units(slope, want, size) < (2 if dtype == np.float32 else 6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_trigamma_is_within_three_units(dtype: Any) -> None:
     special = pytest.importorskip("minigrad.scipy_special", exc_type=ImportError)

@@ -171,6 +171,7 @@ DETERMINANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("a", DETERMINANTS.values(), ids=DETERMINANTS)
 def test_the_determinant_is_a_polynomial_in_all_orders(a: np.ndarray) -> None:
     forwards = mg.jvp(lambda x: mg.jvp(LA.det, [x], [np.ones_like(a)])[1], [a], [np.eye(len(a))])[1]

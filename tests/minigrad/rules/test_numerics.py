@@ -226,6 +226,7 @@ def test_mistakes(call: Function, error: type[Exception], message: str) -> None:
         call(Tensor(np.arange(1.0, 9.0).reshape(2, 4), requires_grad=True))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("form", ["plain", "numpy", "compiled"])
 @pytest.mark.parametrize("mean", [0.0, 1e2, 1e4])
 def test_layer_norm_far_from_zero_is_as_accurate_in_every_form(form: str, mean: float) -> None:

@@ -54,6 +54,7 @@ def pulled(f: Callable[..., Any], g: Any, *arrays: Any) -> list[Any]:
 # --- einsum of two operands ---
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("all_are_products")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])

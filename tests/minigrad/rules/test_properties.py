@@ -222,6 +222,7 @@ REDUCTIONS: dict[str, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", REDUCTIONS)
 @settings(max_examples=40)
 @given(npst.array_shapes(min_dims=1, max_dims=4, max_side=3), st.booleans(), st.data())

@@ -87,6 +87,7 @@ def whole_range(dtype: Any) -> Any:
     return np.concatenate([x[np.isfinite(x)], -x[np.isfinite(x)]])
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("form", ROUNDINGS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("name", EXACT)

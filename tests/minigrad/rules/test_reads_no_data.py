@@ -121,11 +121,13 @@ def asked(compute: Callable[..., Any], f: Callable[..., Any], arrays: oracle.Arr
     return questions
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", ON_DEVICE, ids=lambda case: case.id)
 def test_a_case_asks_only_what_is_listed(case: Case) -> None:
     assert asked(oracle.by_backward, case.f, case.arrays()) == LISTED.get(case.id, [])
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("case", ON_DEVICE, ids=lambda case: case.id)
 def test_the_second_order_asks_nothing_else(case: Case) -> None:
     assert bool(asked(oracle.by_create_graph, case.f, case.arrays())) == (case.id in {*LISTED, *SECOND})

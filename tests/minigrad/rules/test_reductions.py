@@ -296,6 +296,7 @@ COUNTED: list[tuple[str, Any, np.ndarray]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")  # NumPy's own variance of float16
 @pytest.mark.parametrize(("f", "x"), [c[1:] for c in COUNTED], ids=[c[0] for c in COUNTED])
 def test_a_count_above_the_largest_float16(f: Any, x: np.ndarray) -> None:

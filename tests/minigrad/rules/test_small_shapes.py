@@ -43,6 +43,7 @@ def check_scalars(entry: Entry) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", one_in(6, CASES))
 @pytest.mark.parametrize("small", [False, True], ids=["as it is", "0-d"])
 @pytest.mark.filterwarnings("ignore")

@@ -69,6 +69,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "args"), CALLS.values(), ids=CALLS)
 def test_values_and_derivatives(f: Any, args: Any) -> None:
     for got, want in zip(arrays(f(*map(tracked, args))), arrays(f(*args)), strict=True):

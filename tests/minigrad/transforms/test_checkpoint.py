@@ -487,6 +487,7 @@ def test_inside_a_trace_and_detect_anomaly() -> None:
 
 
 @pytest.mark.usefixtures("no_gc")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_graphs_die_by_reference_counting(create_graph: bool) -> None:
     x = leaf()

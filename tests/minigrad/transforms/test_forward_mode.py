@@ -51,6 +51,7 @@ def product(u: Any, v: Any) -> float:
     return sum(float(np.sum(np.asarray(a) * np.asarray(b)).real) for a, b in zip(u, v, strict=True))
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_push_is_the_transpose_of_pull(case: Case) -> None:
     f, arrays = function_of_floats(case)
@@ -63,6 +64,7 @@ def test_push_is_the_transpose_of_pull(case: Case) -> None:
     assert abs(product(u, moved) - product(pulled, v)) <= 1e-12 * size
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.id)
 def test_a_recorded_push_is_the_same_and_depends_on_the_inputs_as_the_pull_does(case: Case) -> None:
     f, arrays = function_of_floats(case)
@@ -118,6 +120,7 @@ def check_one_moves(f: Any, arrays: list[np.ndarray], order: int) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(b), initial=0)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OF_SEVERAL, ids=lambda case: case.id)
 def test_a_push_along_one_input_depends_on_every_other(case: Case) -> None:
     check_one_moves(*function_of_floats(case), order=2)
@@ -136,6 +139,7 @@ def test_the_derivatives_of_a_push_do_so_too(case: Case) -> None:
     check_one_moves(*function_of_floats(case), order=3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", a_sample(20), ids=lambda case: case.id)
 def test_a_jacobian_of_one_input_depends_on_every_other(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     f, arrays = function_of_floats(case)
@@ -160,6 +164,7 @@ def test_a_jacobian_of_one_input_depends_on_every_other(case: Case, monkeypatch:
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8 * (1 + np.max(np.abs(b), initial=0)))
 
 
+@pytest.mark.sampled(4)
 @every_case
 def test_all_directions_at_once_are_the_rows_of_reverse_mode(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     f, arrays = function_of_floats(case)

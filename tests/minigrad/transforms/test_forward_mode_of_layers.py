@@ -101,6 +101,7 @@ def bent(found: Function, sine: Function) -> Function:
     return lambda *xs: sine(found(*xs)).sum()
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("way", OURS)
 @pytest.mark.parametrize("name", CASES)
 def test_every_way_forward_is_differentiated_by_every_argument(name: str, way: str) -> None:

@@ -65,6 +65,7 @@ def leaf(*values: float) -> Tensor:
     return Tensor(values or X, requires_grad=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "f",
     [
@@ -318,6 +319,7 @@ def test_an_output_that_backward_used_is_the_same_place_on_the_tape() -> None:
 
 
 @pytest.mark.usefixtures("no_gc")
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("f", [lambda x: Power.apply(x, 3), Exp.apply, lambda x: Pair.apply(x, x)[1]])
 def test_graphs_die_by_reference_counting(f: Any, create_graph: bool) -> None:

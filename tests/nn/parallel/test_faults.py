@@ -12,6 +12,7 @@ RNG = np.random.default_rng(0)
 BEFORE = 9  # steps of the last checkpoint before the fault, which is written every three
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -72,6 +73,7 @@ def test_restarts_go_on_from_the_checkpoint(tmp_path, whole):
     np.testing.assert_allclose(last_line(restarted), whole)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("what", "said"),
     [

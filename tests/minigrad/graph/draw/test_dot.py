@@ -495,6 +495,7 @@ def test_modules_are_nested_clusters_whose_titles_and_parameters_drop_the_path_a
 NASTY = ['x<b>"&', "</script><b>", "&lt;", "a\\Nb\\", "'", "日本語", 'a"]; n9 [label="', "--> {", "line\nbreak"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NASTY)
 def test_a_name_cannot_break_out_of_a_label_or_a_tooltip(name: str) -> None:
     x = leaf(1.0, name)

@@ -45,6 +45,7 @@ def test_a_loop_is_drawn_once() -> None:
     assert "for t = 0 … 199, 200 steps" in recurrence(200).to_dot()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [50, 200, 400])
 def test_the_picture_does_not_grow_with_the_loop(steps: int) -> None:
     svg = write_svg(recurrence(steps, backward=False).drawn().picture(explained=True))

@@ -77,6 +77,7 @@ def draw(text: str, path: Path) -> None:
     draw_maps([[Map(text, [text, "a"], list("ab"), np.eye(2))]], path, caption=text, captions=[text], looks_at=text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "written"),
     [
@@ -124,6 +125,7 @@ def test_it_is_named_once_which_font_to_install(tmp_path: Path, capfd: pytest.Ca
 # --- which fonts count ---
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", ["Noto Serif CJK JP", "A Font Nobody Has Heard Of"])
 @pytest.mark.parametrize("suffix", [".ttf", ".ttc"])
 def test_any_font_that_has_the_character_is_used(

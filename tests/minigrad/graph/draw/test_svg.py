@@ -133,6 +133,7 @@ def test_texts_stay_in_their_boxes(draw: Callable[[], Drawing]) -> None:
     assert count
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("draw", DRAWINGS)
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])
 def test_nodes_do_not_overlap_and_stand_in_their_modules(draw: Callable[[], Drawing], rankdir: str) -> None:

@@ -216,6 +216,7 @@ def test_one_scale_of_colours_for_all_panels_and_nan_is_allowed(
     draw_maps([[Map("all masked", "xy", "xy", blank)]], tmp_path / "maps.png")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_odd_labels_are_drawn_without_a_warning(tmp_path: Path, suffix: str) -> None:
     odd = ["", " ", "\n", "$x$", "\U000e0041", "a very long token indeed, longer than its room", "😀", "日本語"]

@@ -110,6 +110,7 @@ def swept(f: Any, *arrays: Any) -> Graph:
     return capture(loss)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", one_in(4, CASES), ids=lambda case: case.id)
 def test_an_equation_computes_what_the_rule_does(case: Case) -> None:
     for node, edge, found, tree, values in trees(swept(case.f, *case.arrays())):

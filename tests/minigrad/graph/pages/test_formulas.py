@@ -83,6 +83,7 @@ def check(graph: Graph) -> None:
                 oracle.assert_close([value], [edge.contribution if fitted else edge.raw], rtol=1e-10, dtypes=False)
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("case", one_in(4, CASES), ids=lambda case: case.id)
 def test_what_is_read_computes_what_the_rule_does(case: Case) -> None:
     check(swept(case.f, *case.arrays()))

@@ -74,6 +74,7 @@ def program(seed: int) -> Any:
         return sum(values[1:], values[0])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(40))
 def test_every_node_has_one_box_and_every_edge_both_ends_in_its_targets_scene(seed: int) -> None:
     check(*drawn(program(seed)))

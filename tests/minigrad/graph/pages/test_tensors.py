@@ -112,6 +112,7 @@ def test_a_page_without_large_arrays_has_no_limit_for_maps() -> None:
     assert Tensors(graph).side == tensors.SIDES[-1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("count", "size", "side", "left"), [(20, 100, 64, 0), (120, 200, 32, 0), (1500, 65, 8, 1)])
 def test_a_page_takes_at_most_8_megabytes_and_says_what_it_left_out(
     count: int, size: int, side: int, left: int, tmp_path: Path
@@ -192,6 +193,7 @@ def test_attention_has_its_weights() -> None:
     np.testing.assert_allclose(weights.sum(-1), 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("show", "words"),
     [

@@ -55,6 +55,7 @@ def round_trip(case: Case, path: Path) -> None:
         np.testing.assert_array_equal(gradient, expected[name], err_msg=f"{case.id} {name}")
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("count", [2, pytest.param(6, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("primitive", sorted({case.primitive for case in CASES}))
 def test_every_primitive_can_be_replayed(primitive: str, count: int, path: Path) -> None:

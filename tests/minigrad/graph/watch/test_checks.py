@@ -170,6 +170,7 @@ def wrong(rule: Any) -> Any:
     return mg.primitive(lambda x, /: 2 * x, name="twice").vjp(x=rule)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
     ("rule", "x"),

@@ -333,6 +333,7 @@ def test_the_table() -> None:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 def test_the_picture(suffix: str, start: bytes, tmp_path: Path) -> None:
     path = noted().plot(tmp_path / f"flow{suffix}")

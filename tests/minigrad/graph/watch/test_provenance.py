@@ -124,6 +124,7 @@ def test_the_operation_after_a_sum_that_overflowed_is_not_accused() -> None:
     assert "The first is at [0].\n" in str(found)  # and nothing is said about operands there
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "source", "sign"),
     [

@@ -122,6 +122,7 @@ def number(text: str) -> Any:
     return complex(text) if "j" in text else int(text) if text.lstrip("-").isdigit() else float(text)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.id)
 def test_of_a_sample(case: Case) -> None:
     every(case)

@@ -128,11 +128,13 @@ def mistakes(seeds: range) -> None:
     assert verdicts["wrong"] >= 0.95 * verdicts.total()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", range(0, SAMPLE, 20))
 def test_right_programs_are_not_accused(start: int) -> None:
     right_programs(range(start, start + 20))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("start", range(0, SAMPLE, 20))
 def test_planted_mistakes_are_found_and_nothing_else_is_accused(start: int) -> None:
     mistakes(range(start, start + 20))
