@@ -18,7 +18,7 @@ EXTRAS = dev$(if $(filter 3.11,$(VERSION)),$(COMMA)oracle)
 help:
 	@echo 'make demo    train the text classifier; pictures and the checkpoint go to out/'
 	@echo 'make test    lint, check the types, run every test'
-	@echo 'make thorough   the large generated sets, of which `make test` runs samples, and whole trainings: up to 40 minutes'
+	@echo 'make thorough   the large generated sets, of which `make test` runs samples, and whole trainings'
 	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
 	@echo 'make docs    build the site of docs/, with the lessons, the examples and the reference, into out/docs/'
@@ -34,7 +34,7 @@ test: $(VENV)/.dev
 	@if [ "$(VERSION)" = 3.11 ]; then echo $(RUN) mypy; $(RUN) mypy; else echo 'mypy is left out: it is run on Python 3.11'; fi
 	$(TESTS) pytest -n auto --maxprocesses 8 --dist worksteal
 
-# Apart from the rest, so that `make test` stays under ten minutes. `make test` runs a seeded sample of each set.
+# Apart from the rest, so that `make test` stays short: it runs a seeded sample of each set and of each slow table.
 thorough: $(VENV)/.dev
 	$(TESTS) pytest --thorough -n auto --maxprocesses 8 --dist worksteal --durations=20
 

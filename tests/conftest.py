@@ -59,7 +59,7 @@ def left_to_thorough(items: Iterable[pytest.Item], sampling: bool = True) -> set
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the large generated sets to `make thorough`, which runs nothing else; with --primitive keep all cases, and them alone."""
+    """Leave the large generated sets to `make thorough`, which runs nothing else; --primitive: all cases, no other test."""
     left, thorough = left_to_thorough(items, not config.getoption("primitive")), config.getoption("thorough")
     config.hook.pytest_deselected(items=[item for item in items if (item in left) != thorough])
     items[:] = [item for item in items if (item in left) == thorough]
@@ -72,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """The tests themselves, thousands of objects, live to the end: the garbage collector need not look at them each time."""
+    lazy.collected = {name.partition(".")[0] for name in sys.modules}
     gc.freeze()
 
 

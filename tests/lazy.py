@@ -15,6 +15,7 @@ import pytest
 
 WITHOUT_TORCH = "compares with PyTorch: pip install torch==2.13.0"
 collecting = False  # conftest.py sets it
+collected: set[str] = set()  # the packages that collecting the tests had imported in the end; conftest.py sets it
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -106,10 +107,15 @@ def noticed(case: Case) -> bool:
     return False
 
 
-def run() -> tuple[int, int, list[str]]:
-    """How many errors were noticed, how many rules give only zeros, and the errors nobody noticed."""
+def run(share: int = 1) -> tuple[int, int, list[str]]:
+    """How many errors were noticed, how many rules give only zeros, and the errors nobody noticed.
+
+    With a ``share`` only one primitive in so many is tried, chosen by its name.
+    """
     caught, zeros, survivors = 0, 0, []
     for name, primitive in sorted(test_cases.all_primitives().items()):
+        if zlib.crc32(name.encode()) % share:
+            continue
         for mutant in mutants(primitive):
             with mutant.planted():
                 found = any(noticed(case) for case in cases_of([name]))

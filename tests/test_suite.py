@@ -34,6 +34,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 # --- imports ---
 
 
+def test_this_collection_imported_nothing_that_few_tests_need() -> None:
+    """In `make test` that is the collection of all tests; `make thorough` has it in a process of its own."""
+    assert "numpy" in lazy.collected
+    assert not lazy.collected & FEW_NEED
+
+
+@pytest.mark.thorough
 def test_collecting_all_tests_imports_nothing_that_few_of_them_need() -> None:
     ran = run("-c", COLLECTED)
     assert ran.returncode == 0, ran.stdout[-2000:]

@@ -180,6 +180,7 @@ def checkout(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_worker_runs_the_minigrad_of_its_checkout(checkout):
     for folder, said in ((checkout, "'str' object is not callable"), (compare.OWN, "")):
         process = Process(Task("minigrad", "softmax(x)", 1, checkout=str(folder)))
@@ -194,6 +195,7 @@ def test_a_checkout_without_minigrad_is_not_replaced_by_ours(tmp_path):
     assert f"was to come from {tmp_path}" in process.about["error"]
 
 
+@pytest.mark.thorough
 def test_the_import_is_that_of_the_checkout(checkout):
     (checkout / "minigrad/__init__.py").write_text("import time\ntime.sleep(0.3)\n", encoding="utf-8")
     peer = compare.start(Task("minigrad", compare.IMPORT, checkout=str(checkout)))

@@ -55,6 +55,7 @@ def test_a_transposed_array_has_the_same_numbers_in_another_order_of_memory(dtyp
         assert plain.flags.c_contiguous and other.flags.f_contiguous
 
 
+@pytest.mark.thorough
 def test_one_function_is_timed_and_agrees_with_pytorch() -> None:
     pytest.importorskip("torch", reason="compares with PyTorch: pip install torch==2.13.0")
     figures = measure(["tanh"], sizes=SIZES[:1], dtypes=["float32"], rounds=1)

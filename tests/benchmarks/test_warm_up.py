@@ -5,6 +5,7 @@ import pytest
 from benchmarks import report, warm_up
 
 
+@pytest.mark.thorough
 def test_each_process_tells_of_three_steps(tmp_path):
     switching, *steps = warm_up.seconds("mlp:B=1", False, str(tmp_path))
     assert switching >= 0 and len(steps) == 3 and all(time > 0 for time in steps)

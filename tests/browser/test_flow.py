@@ -131,6 +131,7 @@ def test_a_click_in_the_heat_map_and_the_keyboard_choose_a_step(path: Path, flow
     assert page.locator("#number").text_content() == "0"
 
 
+@pytest.mark.thorough
 def test_play_goes_to_the_end_and_stops(path: Path, flow: grad_flow, show: Show) -> None:
     page = show(path)
     page.click("#play")

@@ -19,6 +19,7 @@ def test_the_confusion_matrix_counts() -> None:
     assert lines[10].split() == ["9", *["·"] * 9, "1"] and len({len(line) for line in lines}) == 1
 
 
+@pytest.mark.thorough
 def test_quick_writes_and_compares(tmp_path: Path) -> None:
     done = command("digits_cnn.py", "--quick", "--out", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -77,6 +77,7 @@ def test_class_attention_lies_over_the_patches(digits: Digits) -> None:
     np.testing.assert_allclose(maps[2, 1, 3], weights[2, :, 0, 1 + 1 * 4 + 3].mean(), rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_quick_writes_the_pictures_and_compares(tmp_path: Path) -> None:
     done = command("digits_vit.py", "--quick", "--out", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -63,6 +63,7 @@ def test_the_baselines() -> None:
     assert example.word_by_word(pairs, [("c", "a")]) == [("I", "z", "x")]
 
 
+@pytest.mark.thorough
 def test_a_quick_run_prints_every_step_and_draws(tmp_path: Path) -> None:
     finished = command("greedy_decoding.py", "--quick", "--out", "out", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr

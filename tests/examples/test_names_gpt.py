@@ -190,6 +190,7 @@ def test_quick_writes_names_a_checkpoint_and_pictures(tmp_path: Path) -> None:
     assert re.search(r"writing 32 tokens: \d+ tokens per second with the key-value cache, \d+ without", done.stdout)
 
 
+@pytest.mark.thorough
 def test_a_text_is_learned_and_written(
     file: Path, tmp_path: Path, without_pictures: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ def test_the_share_of_exact_answers_by_length() -> None:
     assert example.by_length(correct, [(1, 2), (3, 4), (5, 6, 7)]) == [(2, 0.5), (3, 1.0)]
 
 
+@pytest.mark.thorough
 def test_a_quick_run_reports_and_draws(tmp_path: Path) -> None:
     finished = command("rnn_attention.py", "--quick", "--out", "out", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr

@@ -63,6 +63,7 @@ def test_tfidf_knows_words_only() -> None:
     assert (scores[1] == 0).all()
 
 
+@pytest.mark.thorough
 def test_the_command_on_a_folder(tmp_path: Path) -> None:
     model_folder()
     notes = tmp_path / "notes"
@@ -80,6 +81,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     assert "embedding: 100%" in finished.stderr  # the progress bar
 
 
+@pytest.mark.thorough
 def test_a_quick_run_prints_its_numbers_beside_tfidf_and_draws(tmp_path: Path) -> None:
     model_folder()
     finished = command("semantic_search.py", "--quick", "--out", "out", cwd=tmp_path)

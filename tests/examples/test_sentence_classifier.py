@@ -64,6 +64,7 @@ def test_a_shortened_data_set_keeps_every_class() -> None:
     assert short.validation_labels.tolist() == [0, 1]
 
 
+@pytest.mark.thorough
 def test_a_quick_run_prints_its_numbers_beside_the_baselines_and_draws(tmp_path: Path) -> None:
     model_folder()
     finished = command("sentence_classifier.py", "--quick", "--out", "out", "--text", "send an e-mail", cwd=tmp_path)

@@ -27,6 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder / "out", done.stdout
 
 
+@pytest.mark.thorough
 def test_a_quick_run_reports_and_writes(made: Any) -> None:
     out, printed = made
     assert {path.name for path in out.iterdir()} == {"table_classifier.safetensors", "table_loss.png", "table_new.csv"}
@@ -78,6 +79,7 @@ def test_the_loss_weighs_classes_and_the_best_epoch_is_restored(
     assert known.all() and not seen["rows"][:, 2].any()  # a column of one value is scaled to 0
 
 
+@pytest.mark.thorough
 def test_a_table_of_the_user(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"x": rng.standard_normal(100), "text": "t"})

@@ -444,6 +444,7 @@ def test_baselines_run_in_a_process_of_their_own(animals: Path) -> None:
     assert not any(name.startswith("sklearn") for name in set(sys.modules) - before)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("importable")
 def test_baselines_use_the_split_of_the_seed(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -101,6 +101,7 @@ def test_the_nearest_neighbour_is_nearest(split: tuple[Dates, Dates]) -> None:
 # --- the command ---
 
 
+@pytest.mark.thorough
 def test_a_quick_run_reports_and_writes_its_files(tmp_path: Path) -> None:
     done = command("translate_dates.py", "--quick", "--out", "new/out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

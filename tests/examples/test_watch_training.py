@@ -11,6 +11,7 @@ NAMES = ("healthy", "small_weights", "large_weights", "low_biases", "slow")
 WRITTEN = {f"flow_{name}{suffix}" for name in NAMES for suffix in (".png", ".html")}
 
 
+@pytest.mark.thorough
 def test_the_flags_say_what_was_done_to_each_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = watch_training.main(["--quick", "--out", str(tmp_path)])
     kinds = {name: {flag.partition(":")[0] for flag in found} for name, found in flags.items()}
@@ -25,6 +26,7 @@ def test_the_flags_say_what_was_done_to_each_network(tmp_path: Path, capsys: pyt
     assert "Transformer: the first of 8 days is right in " in shown
 
 
+@pytest.mark.thorough
 def test_as_a_program(tmp_path: Path) -> None:
     done = command("watch_training.py", "--help", cwd=tmp_path)
     assert done.returncode == 0

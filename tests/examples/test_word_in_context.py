@@ -35,6 +35,7 @@ def test_words_that_cannot_be_compared(loaded: tuple[BertEncoder, WordPiece], wo
         example.read(*loaded, example.SENTENCES[0], word)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("loaded")
 def test_the_command(tmp_path: Path) -> None:
     finished = command("word_in_context.py", "--quick", "--out", "out", cwd=tmp_path)

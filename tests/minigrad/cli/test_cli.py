@@ -364,6 +364,7 @@ def test_a_leaf_that_was_never_finite(program, said):
     assert out.startswith("Step 0 is the first") and "'w' already held a NaN when this computation began" in out
 
 
+@pytest.mark.thorough
 def test_the_tapes_of_a_long_run_are_not_kept(program, said):
     program(
         "import gc\nimport minigrad as mg\nfrom minigrad.engine.tape import Entry\n"

@@ -451,6 +451,7 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")][2:]
 
 
+@pytest.mark.thorough
 def test_every_loop_gives_the_bits_of_the_tape_on_new_data(tmp_path: Any) -> None:
     programs = {f.__name__: mg.write_numpy(f, *example(f, 0), argnum=argnum(f)) for f in LOOPS}
     calls = {f.__name__: [example(f, seed) for seed in range(4)] for f in LOOPS}

@@ -99,6 +99,7 @@ def run_steps(fill: int) -> tuple[str, int]:
     return done.stdout, int(done.stderr)
 
 
+@pytest.mark.thorough
 def test_nothing_depends_on_what_was_in_memory_before() -> None:
     """Neither in arrays that are made without contents (np.empty) nor in those that were freed."""
     plain, _ = run_steps(0)

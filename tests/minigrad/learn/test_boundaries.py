@@ -112,6 +112,7 @@ REASONS = [
 ]
 
 
+@pytest.mark.thorough
 def test_the_reason_is_said(tmp_path: Path) -> None:
     jobs = []
     for i, (label, old, new, _) in enumerate(REASONS):

@@ -29,6 +29,7 @@ def test_what_gives_other_results_is_refused(count: int, tmp_path: Path) -> None
     assert accepted == known
 
 
+@pytest.mark.thorough
 def test_the_equivalent_ones_give_the_same_results_with_other_seeds(tmp_path: Path) -> None:
     listed = equivalent()
     chosen = [one for one in every({task for task, _ in listed}) if (one[0].label, one[1]) in listed]

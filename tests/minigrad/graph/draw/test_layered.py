@@ -226,6 +226,7 @@ def by_dot(sizes: Sizes, lines: Lines) -> tuple[float, int]:
     return abs(high - low), crossing_lines(lines, routes)
 
 
+@pytest.mark.thorough
 def test_as_narrow_and_as_few_crossings_as_graphviz() -> None:
     ours, theirs = np.zeros(2), np.zeros(2)
     for graph in example_graphs().values():

@@ -325,6 +325,7 @@ def test_bad_depths(argument: dict[str, Any]) -> None:
         draw_dot(leaf(1.0) * 2, **argument)
 
 
+@pytest.mark.thorough
 def test_10000_operations_are_captured_and_collapsed() -> None:
     layers = [Layer(f"layers.{i}", 1.0) for i in range(500)]
     y: Any = leaf(np.ones(3), "x")

@@ -313,6 +313,7 @@ def test_inline_takes_the_prolog_and_the_size_away() -> None:
     assert inline(prolog + svg) == '<svg\n viewBox="0 0 8 9"><g width="1"/></svg>'
 
 
+@pytest.mark.thorough
 def test_a_graph_of_thousands_of_operations_without_modules_is_shown(tmp_path: Path) -> None:
     x = leaf(0.5, "x")
     y: Any = x
