@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 
 import minigrad as mg
 from minigrad.rules import indexing, products
@@ -58,17 +57,6 @@ class Case:
 
 
 CASES: list[Case] = []
-
-
-def one_in(share: int, cases: Iterable[Case]) -> list[Any]:
-    """Return the cases as a test's parameters. Only one in ``share`` and the first of each primitive run in `make test`."""
-    met: set[str] = set()
-    parameters = []
-    for case in cases:
-        sampled = case.primitive not in met or zlib.crc32(case.id.encode()) % share == 0
-        met.add(case.primitive)
-        parameters.append(pytest.param(case, marks=() if sampled else pytest.mark.thorough))
-    return parameters
 
 
 def case(

@@ -1,7 +1,6 @@
 """Forward mode on every sample of the case table: a push and a pull are each other's transpose."""
 
 import warnings
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -126,21 +125,14 @@ def test_a_push_along_one_input_depends_on_every_other(case: Case) -> None:
     check_one_moves(*function_of_floats(case), order=2)
 
 
-def a_sample(share: int) -> list[Any]:
-    """The smooth cases; all but one of ``share`` are left to the thorough run."""
-    return [
-        pytest.param(case, marks=() if zlib.crc32(case.id.encode()) % share == 0 else pytest.mark.thorough)
-        for case in SMOOTH
-    ]
-
-
-@pytest.mark.parametrize("case", a_sample(10), ids=lambda case: case.id)
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.id)
 def test_the_derivatives_of_a_push_do_so_too(case: Case) -> None:
     check_one_moves(*function_of_floats(case), order=3)
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("case", a_sample(20), ids=lambda case: case.id)
+@pytest.mark.sampled(20)
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.id)
 def test_a_jacobian_of_one_input_depends_on_every_other(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     f, arrays = function_of_floats(case)
     every = tuple(range(len(arrays)))
