@@ -15,11 +15,11 @@ from tests.browser.stepper_programs import (
     broadcasting,
     explained,
     fan_out,
-    leaf,
     loop,
     straight,
     transformer,
 )  # fmt: skip
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 SIZES = [(1280, 800), (390, 844)]

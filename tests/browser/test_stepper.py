@@ -20,7 +20,6 @@ from tests.browser.stepper_programs import (
     explained,
     fan_out,
     kinked,
-    leaf,
     loop,
     node,
     not_a_number,
@@ -30,6 +29,7 @@ from tests.browser.stepper_programs import (
     straight,
     transformer,
 )  # fmt: skip
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 
