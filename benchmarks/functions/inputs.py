@@ -75,6 +75,21 @@ def row_vector(random: np.random.Generator, n: int) -> Any:
     return random.standard_normal(TABLES[n][1])
 
 
+def tall(random: np.random.Generator, n: int) -> Any:
+    """Make a matrix of ten columns."""
+    return random.standard_normal((n // 10, 10))
+
+
+def tenth(random: np.random.Generator, n: int) -> Any:
+    """Make a vector as long as a tall matrix."""
+    return random.standard_normal(n // 10)
+
+
+def knots(random: np.random.Generator, n: int) -> Any:
+    """Make increasing coordinates of a tenth of the points, to fit or to interpolate."""
+    return np.sort(random.uniform(-2, 2, n // 10))
+
+
 def kernel(random: np.random.Generator, n: int) -> Any:
     return random.standard_normal(9)
 

@@ -11,10 +11,12 @@ from benchmarks.functions.inputs import (
     cube,
     heads,
     kernel,
+    knots,
     labels,
     normal,
     places,
     row_vector,
+    tenth,
     triples,
     vector,
 )
@@ -45,6 +47,11 @@ add("mean", lambda x: np.mean(x), lambda x: torch.mean(x))
 add("max", lambda x: np.max(x), lambda x: torch.max(x))
 add("var", lambda x: np.var(x), lambda x: torch.var(x, correction=0))
 add("average", lambda x, w: np.average(x, axis=-1, weights=w), None, normal, positive)
+add("cov", lambda x: np.cov(x), lambda x: torch.cov(x))
+add("corrcoef", lambda x: np.corrcoef(x), lambda x: torch.corrcoef(x))
+add("polyfit", lambda x, y: np.polyfit(x, y, 3), None, knots, tenth)
+add("polyval", lambda p, x: np.polyval(p, x), None, kernel, between(-1, 1))
+add("interp", lambda x, xp, fp: np.interp(x, xp, fp), None, normal, knots, tenth)
 add("ptp", lambda x: np.ptp(x, axis=-1), None)
 for name in ("nansum", "nanmean", "nanmax", "nanmin", "nanprod", "nanstd", "nanvar"):
     add(

@@ -17,6 +17,8 @@ from benchmarks.functions.inputs import (
     normal,
     positive_matrices,
     row_vector,
+    tall,
+    tenth,
     true_or_false,
 )
 from benchmarks.functions.lazy import F, mg, nn, scipy_special, special, torch
@@ -35,6 +37,13 @@ for name in ("inv", "det", "pinv", "norm"):
     )
 add("norm, axis=-1", lambda x: np.linalg.norm(x, axis=-1), lambda x: torch.linalg.norm(x, dim=-1))
 add("solve", lambda x, y: np.linalg.solve(x, y), lambda x, y: torch.linalg.solve(x, y), matrices, matrices)
+add(
+    "lstsq",
+    lambda a, b: np.linalg.lstsq(a, b)[0],
+    lambda a, b: torch.linalg.lstsq(a, b[:, None])[0][:, 0],
+    tall,
+    tenth,
+)
 add("slogdet", lambda x: np.linalg.slogdet(x)[1], lambda x: torch.linalg.slogdet(x)[1], positive_matrices)
 add("matrix_power", lambda x: np.linalg.matrix_power(x, 3), lambda x: torch.linalg.matrix_power(x, 3), matrices)
 add(
