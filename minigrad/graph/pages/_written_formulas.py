@@ -32,7 +32,7 @@ TEXTS: dict[str, str] = {
     "special.erfcx.x": "g * (2 * x * y - 2 / sqrt(pi))",
     "special.log_ndtr.x": "g * exp(-(x * x / 2 + y)) / sqrt(2 * pi)",
     "special.rgamma.x": "-g * y * psi(x)",
-    "special.density.x": "g * y * (e / x - f / (1 - x))",
+    "special.density.x": "g * y * (e / x - f / (1 - x)), with 1 in place of f / (1 - x) for an infinite f",
     "special.i0e.x": "g * (i1e(x) - sign(x) * y)",
     "special.i1e.x": "g * (0.5 * (i0e(x) + ive(2, x)) - sign(x) * y)",
     "special.gammainc.x": "g * x^(a - 1) * exp(-x) / gamma(a)",

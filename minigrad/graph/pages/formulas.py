@@ -267,5 +267,8 @@ def _factors(node: ast.expr) -> list[ast.expr]:
 
 def parted(text: str) -> tuple[str, str]:
     """Return the formula, and the words after the first comma outside of parentheses."""
-    comma = re.search(r"(, |、)(?![^(]*\))", text)
-    return (text, "") if comma is None else (text[: comma.start()], text[comma.end() :])
+    for comma in re.finditer(r", |、", text):
+        head = text[: comma.start()]
+        if head.count("(") == head.count(")"):
+            return head, text[comma.end() :]
+    return text, ""

@@ -218,5 +218,7 @@ def test_a_rule_of_the_users() -> None:
         return tree_of(twice, "x", 3.0)
 
     assert tree(lambda g: 2 * g) == ["row", ["num", "2"], TIMES, G]
+    inner = ["call", "minimum", G, ["call", "maximum", G, G]]  # a comma before nested parentheses begins no words
+    assert tree(lambda g: np.minimum(g, np.maximum(g, g))) == inner
     assert tree(by_loop) == ["words", dict.fromkeys(("en", "ja"), "twice the gradient, added up")]
     assert tree(lambda g: g[:] if g.ndim else g + g)[0] == "words"  # Python that is no formula is shown as it is
