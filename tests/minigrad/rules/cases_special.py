@@ -68,6 +68,7 @@ for _n in (1, 2):
     case("special.erfc_ratio", lambda x, n=_n: special._erfc_ratio(x, n=n), wide(3, 4), label=_n)
     case("special.power_iv", lambda x, n=_n: special._power_iv(x, n=n), wide(3, 4), label=_n)
     case("special.i0e_ratio", lambda x, n=_n: special._i0e_ratio(x, n=n), positive(3, 4), label=_n)
+    case("special.i1e_step", lambda x, n=_n: special._i1e_step(x, n=n), positive(3, 4), label=_n)
 case("special.hazard", lambda x: special._hazard(x), wide(3, 4), label="(3, 4)")
 case("special.hazard_slope", lambda x: special._hazard_slope(x), wide(3, 4), label="(3, 4)")
 case("special.density", lambda x: special._density(1.5, 0.5, 0.25, x), unit(3, 4), label="between 0 and 1")
