@@ -20,6 +20,12 @@ RNG = np.random.default_rng(0)
 TOKENS = ["the", "cat", "sat", "down"]
 
 
+@pytest.fixture(autouse=True)
+def the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test draws what it draws alone, whichever tests ran before."""
+    monkeypatch.setitem(globals(), "RNG", np.random.default_rng(0))
+
+
 def page_of(
     program: Callable[[], Any], tmp_path: Path, show: Show, width: int = 1280, height: int = 1000, **options: Any
 ) -> Any:

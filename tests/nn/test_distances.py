@@ -48,11 +48,12 @@ Pair = tuple[Callable[..., Any], Callable[..., Any]]  # ours and PyTorch's, both
 
 def same(ours: str, theirs: str, target: np.ndarray, **settings: Any) -> Pair:
     """Functions of the same arguments: arrays go to PyTorch as its tensors."""
-    torch_settings = {name: to_torch(np.asarray(s)) if name.endswith("weight") else s for name, s in settings.items()}
-    return (
-        lambda x, r: getattr(nn, ours)(x, target, **settings, reduction=r),
-        lambda x, r: getattr(F, theirs)(x, to_torch(target), **torch_settings, reduction=r),
-    )
+
+    def of_torch(x: Any, reduction: str) -> Any:
+        given = {name: to_torch(np.asarray(s)) if name.endswith("weight") else s for name, s in settings.items()}
+        return getattr(F, theirs)(x, to_torch(target), **given, reduction=reduction)
+
+    return lambda x, r: getattr(nn, ours)(x, target, **settings, reduction=r), of_torch
 
 
 CROSS_ENTROPY = "cross_entropy", "cross_entropy"
