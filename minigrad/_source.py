@@ -85,14 +85,14 @@ def user_place(frames: list[FrameType] | None = None) -> Place | None:
 
 def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """Return the current instruction of a frame and the lines of its file."""
-    code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
+    code = _code_places(frame)
     return code.sources.get(frame.f_lasti) or code.source(frame.f_code, frame.f_lasti, frame.f_lineno), code.lines
 
 
 def place_in(traceback: TracebackType) -> tuple[SourceLine, Sequence[str]]:
     """Return the instruction at which an error left a frame, and the lines of its file."""
     frame = traceback.tb_frame
-    code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
+    code = _code_places(frame)
     return code.source(frame.f_code, traceback.tb_lasti, traceback.tb_lineno), code.lines
 
 
@@ -110,13 +110,19 @@ def program_variable(name: str) -> Any:
     return None if frame is None else frame.f_locals.get(name, frame.f_globals.get(name))
 
 
+def _code_places(frame: FrameType) -> _CodePlaces:
+    """Return the places of a frame's code, whose id may stand for code that died before it."""
+    found = _known.get(id(frame.f_code))
+    return found if found is not None and found.reference() is frame.f_code else _CodePlaces(frame)
+
+
 class _CodePlaces:
     """A cache of the source lines of a code object, which every operation of a trace looks up."""
 
     def __init__(self, frame: FrameType) -> None:
         code: CodeType = frame.f_code
         number = id(code)
-        self.reference = weakref.ref(code, lambda _: _known.pop(number, None))
+        self.reference = weakref.ref(code, lambda _: _known.pop(number, None))  # lost at the recursion limit
         self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals) or _timed_cell(frame)
         self.positions = list(code.co_positions())  # one per two bytes of instructions
         self.sources: dict[int, SourceLine] = {}

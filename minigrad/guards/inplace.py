@@ -118,7 +118,7 @@ class _Sightings:
 
     def __init__(self, array: Array) -> None:
         key = id(array)
-        self.array = weakref.ref(array, lambda _: watched.pop(key, None))
+        self.array = weakref.ref(array, lambda _: watched.pop(key, None))  # lost at the recursion limit
         self.seen: list[tuple[int, _View, int | None]] = []
 
     def add(self, view: _View) -> None:
@@ -148,6 +148,15 @@ class _Sightings:
 
 _View = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
 watched: dict[int, _Sightings] = {}
+
+
+def _sightings(owner: Any) -> _Sightings | None:
+    """Return what was seen of ``owner``, whose id may stand for an array that died before it."""
+    found = watched.get(id(owner))
+    if found is None or found.array() is owner:
+        return found
+    watched.pop(id(owner), None)
+    return None
 
 
 class _Holder:
@@ -185,7 +194,7 @@ def handed_out(tensor: Any) -> None:
     if alone:
         watched.pop(id(owner), None)
         return
-    sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
+    sightings = _sightings(owner) or watched.setdefault(id(owner), _Sightings(owner))
     sightings.add(_view(tensor._array, owner))
     if tensor._array.flags.writeable:  # the arrays that hooks take are read-only
         observers.exposed[threading.get_ident()] = True
@@ -215,11 +224,11 @@ def _compare(entry: Entry, now: dict[int, dict[_View, int | None]]) -> bool:
     found = False
     for position, value in enumerate(entry.kept or ()):
         for array in _arrays(value):
-            owner = id(_owner(array))
-            sightings = watched.get(owner)
+            owner = _owner(array)
+            sightings = _sightings(owner)
             if sightings is not None and sightings.seen and sightings.seen[-1][0] > entry.seq:
                 found = True
-                if sightings.changed_since(entry.seq, array, now.setdefault(owner, {})):
+                if sightings.changed_since(entry.seq, array, now.setdefault(id(owner), {})):
                     raise _changed(entry, position)
     return found
 

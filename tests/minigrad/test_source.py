@@ -68,6 +68,21 @@ def test_code_that_is_gone_is_forgotten() -> None:
     )
 
 
+def test_code_that_died_is_not_taken_for_the_next_one_with_its_id() -> None:
+    """At the recursion limit Python has no room for the call that forgets dying code."""
+    space: dict[str, Any] = {}
+    exec(compile("import sys; frame = sys._getframe()", "<code that died>", "exec"), space)
+    text, file = "loss = x * 2", "<code that lives>"
+    linecache.cache[file] = (len(text), None, [text], file)
+    code = compile(text, file, "exec")
+    _source._known[id(code)] = _source._CodePlaces(space["frame"])
+    space = {"x": mg.Tensor(2.0, requires_grad=True)}
+    with mg.trace():
+        exec(code, space)
+    (note,) = [note_of(entry) for entry in mg.tape(space["loss"])]
+    assert note is not None and note.source is not None and note.source.text == text
+
+
 def test_what_one_call_does_is_told_from_what_the_next_does() -> None:
     """A loop that calls a module, and one whose operations follow each other without any."""
     import numpy as np

@@ -14,7 +14,7 @@ import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
 from minigrad.engine.observers import active, in_any_thread
-from minigrad.guards.inplace import _SMALL, fingerprint, shared, watched
+from minigrad.guards.inplace import _SMALL, _Sightings, fingerprint, shared, watched
 from tests import fake_device
 from tests.leaves import grad_of
 
@@ -586,6 +586,18 @@ def test_watching_keeps_nothing_alive() -> None:
     assert array() is not None  # the graph needs it
     del loss
     assert array() is None and not watched
+
+
+def test_an_array_that_died_is_not_taken_for_the_next_one_with_its_id() -> None:
+    """At the recursion limit Python has no room for the call that forgets a dying array."""
+    dead = _Sightings(np.ones(3))
+    assert dead.array() is None
+    x = leaf()
+    loss = (x * x).sum()
+    watched[id(x._array)] = dead
+    x.data[0] = 5
+    with pytest.raises(GraphError, match="changed in place"):
+        loss.backward()
 
 
 def test_an_array_that_nobody_else_holds_is_not_watched() -> None:
