@@ -250,6 +250,7 @@ def test_scikit_learn_carries_the_filters_of_warnings_to_its_workers() -> None:
     assert scores.tolist() == pytest.approx([1, 1])
 
 
+@pytest.mark.thorough
 def test_the_estimator_of_the_docs_is_one_that_scikit_learn_takes(tmp_path: Path) -> None:
     """The class on the page in a module of its own: clone, a search in a pipeline, and joblib's file in a new process."""
     base, selection = pytest.importorskip("sklearn.base"), pytest.importorskip("sklearn.model_selection")

@@ -64,6 +64,7 @@ def test_training_in_a_notebook_shows_tables(shown: Any) -> None:
     assert tensor["text/plain"] == "False"
 
 
+@pytest.mark.thorough
 def test_a_mistake_in_a_cell_is_one_sentence(shown: Any) -> None:
     _, wrong, after = shown(
         "import numpy as np, nn\nlayer = nn.Affine(2, 3, rng=np.random.default_rng(0))",

@@ -100,6 +100,7 @@ def test_the_clone_is_installed_where_hatchling_is(clone: Path, tmp_path: Path) 
     assert importlib.metadata.version("minigrad")  # the environment of the tests keeps its own
 
 
+@pytest.mark.thorough
 @posix
 def test_a_lab_is_packed_and_installed_without_hatchling(clone: Path, python: Path, tmp_path: Path) -> None:
     """Packed with NumPy alone, without pip; installed with the commands of its README, but for the environment's."""

@@ -66,6 +66,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.thorough
 def test_what_is_lost_is_shown_and_what_is_moved_is_not(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed = {name: text for name, text in REPOSITORY.items() if name.startswith(("minigrad", "nn", "tests/test_m"))}
     put(repository, {name: text.replace("positive", "over 0") for name, text in changed.items()})
@@ -97,6 +98,7 @@ def test_the_same_revision_is_the_same(repository: Path, capsys: pytest.CaptureF
     assert "names      same: " in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_section_that_fails_is_no_success(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(repository, {"tests/test_refusals.py": "import nowhere"})
     assert proof.main(["write", "--only", "tests"]) == 2

@@ -232,6 +232,7 @@ def test_a_lesson_that_fails_stops_the_build(tmp_path: Path) -> None:
         site_lessons.write(tmp_path, tmp_path / "course")
 
 
+@pytest.mark.thorough
 def test_a_program_that_takes_ten_times_as_long_is_named_with_its_last_line(tmp_path: Path) -> None:
     """A quiet run of 0.2 s is allowed: Python has begun within the 2 s of the limit, or the message has no last line."""
     code = "import time; print('epoch 3', flush=True); time.sleep(60)"

@@ -130,6 +130,7 @@ def test_short(): pass
 """
 
 
+@pytest.mark.thorough
 def test_each_row_of_a_table_runs_in_one_of_the_two_and_some_of_each_function_in_make_test(tmp_path: Path) -> None:
     def names(path: Path, *options: str) -> list[str]:
         path.parent.mkdir(exist_ok=True)

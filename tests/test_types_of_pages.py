@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_mypy_is_content(folder: Path) -> None:
     pytest.importorskip("mypy", reason="checks types: pip install mypy")
     own = ["--strict", "--allow-untyped-defs", "--allow-untyped-calls", "--no-error-summary"]

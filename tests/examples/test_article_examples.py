@@ -65,6 +65,7 @@ def test_help(script: str, tmp_path: Path) -> None:
     assert all(option in done.stdout for option in ("--seed", "--device", "--quick"))
 
 
+@pytest.mark.thorough
 def test_skip_gram_on_a_text_of_the_users(tmp_path: Path) -> None:
     (tmp_path / "my.txt").write_text("der Hund bellt und die Katze schnurrt " * 60, encoding="utf-8")
     done = command("skip_gram.py", "--text", "my.txt", "--quick", "--words", "hund", "maus", cwd=tmp_path)

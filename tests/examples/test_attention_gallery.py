@@ -75,6 +75,7 @@ def test_the_seed_decides() -> None:
     assert not np.array_equal(example.embedded(["a"], 1), example.embedded(["a"], 2))
 
 
+@pytest.mark.thorough
 def test_a_quick_run_prints_a_line_each_and_writes_its_picture(tmp_path: Path) -> None:
     done = command("attention_gallery.py", "--quick", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -112,6 +112,7 @@ def test_the_folder_is_made(tmp_path: Path) -> None:
         common.make_folder(tmp_path / "taken")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
 def test_the_peak_memory_is_in_bytes() -> None:
     peak = common.peak_memory()

@@ -27,6 +27,7 @@ def test_quick_writes_and_compares(tmp_path: Path) -> None:
     assert "convolutional network" in done.stdout and "support vectors" in done.stdout and "read as" in done.stdout
 
 
+@pytest.mark.thorough
 def test_it_predicts_from_its_checkpoint(tmp_path: Path) -> None:
     history = example.main(["--epochs", "3", "--no-baselines", "--out", str(tmp_path)])
     assert history is not None and history.metric("accuracy")[-1] > 0.9

@@ -173,6 +173,7 @@ def test_the_ngrams_of_the_names_are_strong_ones(names: Names) -> None:
 # --- the command ---
 
 
+@pytest.mark.thorough
 def test_quick_writes_names_a_checkpoint_and_pictures(tmp_path: Path) -> None:
     done = command("names_gpt.py", "--quick", "--layers", "1", "--out", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

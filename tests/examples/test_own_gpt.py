@@ -61,6 +61,7 @@ def test_the_most_probable_name_is_the_argmax_of_each_step(model: OwnGPT) -> Non
     assert name == "".join(model.alphabet[i] for i in ids[1:]).strip()
 
 
+@pytest.mark.thorough
 def test_a_right_answer_is_used_and_a_wrong_or_missing_one_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

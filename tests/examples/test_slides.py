@@ -120,6 +120,7 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
     assert 25 <= len(made) <= 70
 
 
+@pytest.mark.thorough
 def test_a_lesson_becomes_a_page_that_fetches_nothing(tmp_path: Path) -> None:
     ran = command("slides.py", "--lesson", "2", "--language", "ja", "--out", "out/slides.html", cwd=tmp_path)
     page = (tmp_path / "out/slides.html").read_text(encoding="utf-8")

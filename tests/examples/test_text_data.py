@@ -304,6 +304,7 @@ def test_encode_accepts_other_spellings_of_a_known_character() -> None:
     assert tokens(vocabulary, "İ")[1:] == ["i", "\u0307"]  # as str.lower() has it, which made the training texts
 
 
+@pytest.mark.thorough
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_known_texts_survive_encode_and_decode(texts: list[str]) -> None:
     vocabulary = Vocabulary.from_texts([text_data.normalize_text(text) for text in texts], min_count=1)
@@ -434,6 +435,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("importable")
 def test_baselines_run_in_a_process_of_their_own(animals: Path) -> None:
     before = set(sys.modules)

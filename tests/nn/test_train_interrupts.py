@@ -167,6 +167,7 @@ def test_ctrl_c_before_any_line_of_the_loop_leaves_a_good_checkpoint(
         assert_resumes(folder, whole, **SHORT)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_before_any_line_of_the_loop_leaves_evaluation() -> None:
     """Unless it came before the training began, and then the mode is what it was."""
 

@@ -257,6 +257,7 @@ def says_what_it_prints(path: Path, printed: str, stated: dict[str, str]) -> Non
             assert re.search(rf"(?<!\d){number}(?!\d)", "\n".join(texts(path, language).values())), number
 
 
+@pytest.mark.thorough
 def test_lesson_09_goes_deep_and_past_two_layers(run: Any) -> None:
     path = lesson("09")
     printed, done, _ = run(path)
@@ -312,6 +313,7 @@ def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -
     assert done["v"].grad.data.ravel() == pytest.approx([1 + p, 1 - p], rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_lesson_13_needs_the_bend_learns_by_heart_and_its_planted_fault_is_the_copies(run: Any) -> None:
     printed, done, _ = run(lesson("13"))
     assert "two layers are one: True\nwith tanh between:   False" in printed
@@ -324,6 +326,7 @@ def test_lesson_13_needs_the_bend_learns_by_heart_and_its_planted_fault_is_the_c
     assert f"a = {math.tanh(1):.4f}, y = {-math.tanh(1):.4f}" in printed
 
 
+@pytest.mark.thorough
 def test_lesson_14_keeps_the_size_walks_down_a_valley_and_its_planted_fault_forgets(run: Any) -> None:
     printed, done, _ = run(lesson("14"))
     assert printed.count("to [3.7 0.7]") == 2 and "gradient of w 17280" in printed

@@ -464,11 +464,13 @@ def test_every_loop_gives_the_bits_of_the_tape_on_new_data(tmp_path: Any) -> Non
             assert same_bits(list(found), plain), f.__name__
 
 
+@pytest.mark.thorough
 def test_loops_fold_and_what_is_unclear_does_not() -> None:
     for f in LOOPS:
         assert ("for " in re.sub(" *#.*", "", written(f))) == (f not in UNFOLDED), f.__name__
 
 
+@pytest.mark.thorough
 def test_an_rnn_of_twenty_steps_is_short() -> None:
     program = mg.write_numpy(rnn, *example(rnn, 0), argnum=(1, 2, 3, 4))
     text = str(program)

@@ -233,6 +233,7 @@ def test_a_module_gets_its_parameters_back_after_an_interrupt() -> None:
         assert np.array_equal(layer.weight.numpy(), values)
 
 
+@pytest.mark.thorough
 def test_every_refusal_of_the_hostile_programs_names_a_line() -> None:
     programs = {**ordinary_programs.PROGRAMS, **hostile_programs.PROGRAMS}
     found = {name: outcome(program) for name, program in list(programs.items())[::4]}

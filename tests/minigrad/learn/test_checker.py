@@ -61,16 +61,19 @@ def test_an_endless_loop_at_the_top_of_the_file(tmp_path: Path) -> None:
     assert kind(whole(tmp_path, "while True:\n    pass\n" + RIGHT, seconds=0.5)) == "late_at"
 
 
+@pytest.mark.thorough
 @posix
 def test_a_call_that_lets_no_other_thread_run_is_ended_by_the_system(tmp_path: Path) -> None:
     assert kind(answered(tmp_path, "return 9 ** 9 ** 9", seconds=0.2)) == "late"
 
 
+@pytest.mark.thorough
 def test_one_that_waits_for_ever_is_late(tmp_path: Path) -> None:
     verdict = answered(tmp_path, "import time\ntime.sleep(3600)", seconds=0.2)
     assert kind(verdict) == "late_at" and "time.sleep(3600)" in report(verdict, "en")
 
 
+@pytest.mark.thorough
 def test_those_after_one_that_hangs_or_dies_are_checked(tmp_path: Path) -> None:
     jobs = []
     for name, body in (("a", "return 1"), ("b", "while True: pass"), ("c", "import os; os._exit(3)"), ("d", None)):

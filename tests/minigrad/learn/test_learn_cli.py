@@ -168,6 +168,7 @@ def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatc
     assert json.loads(begun("--folder", "mine", "score", "--json")[1])["passed"] == 1
 
 
+@pytest.mark.thorough
 def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     solve("1.1")
     for arguments in (["check", "1.1"], ["check", "1.2"], ["check", "1.1", "1.2"], *[["hint", "1.2"]] * 3, ["score"]):
@@ -192,6 +193,7 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     assert re.findall(r"^(\S+):$", said("score", "mine", "健")[1], re.MULTILINE) == ["mine", "健"]
 
 
+@pytest.mark.thorough
 def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> None:
     for label in ("1.2", "6.3"):  # a copy of the solution runs nothing but itself
         solve(label)

@@ -26,6 +26,7 @@ def solved() -> dict[str, Verdict]:
     return {v.task.label: v for v in check([Job(task, task.solution, 3) for task in tasks()])}
 
 
+@pytest.mark.thorough
 def test_the_field_of_a_task_says_whether_it_has_one(solved: dict[str, Verdict]) -> None:
     assert [one.label for one in tasks() if one.by_hand] == BY_HAND
     for label, verdict in solved.items():

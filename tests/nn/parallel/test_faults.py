@@ -67,6 +67,7 @@ def test_a_checkpoint_of_n_ranks_resumes_on_m(first, second, tmp_path, whole):
     np.testing.assert_allclose(resumed, whole)
 
 
+@pytest.mark.thorough
 def test_restarts_go_on_from_the_checkpoint(tmp_path, whole):
     restarted = launch(2, "faults.py", "kill", tmp_path, 4, restarts=2)
     assert "starting again, up to 2 times" in restarted.stderr

@@ -340,6 +340,7 @@ def test_10000_operations_are_captured_and_collapsed() -> None:
     assert len(list(graph.operations())) == 10_001 and len(drawn.nodes) <= 80
 
 
+@pytest.mark.thorough
 def test_modules_nested_a_thousand_deep() -> None:
     from contextlib import ExitStack
 

@@ -334,6 +334,7 @@ def test_checks_can_be_turned_off(check: bool | None, checked: bool, tmp_path: P
     assert (data["edges"][0]["check"] is not None) == checked
 
 
+@pytest.mark.thorough
 def test_a_thousand_operations_fit_into_a_megabyte(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x, y = leaf(0.5, "x"), leaf(0.3, "y")

@@ -227,6 +227,7 @@ def straight(operations: int) -> Any:
         return x + y
 
 
+@pytest.mark.thorough
 def test_a_long_straight_program_is_cut_into_parts_of_parts() -> None:
     graph, found, home = drawn(straight(4000))
     check(graph, found, home)

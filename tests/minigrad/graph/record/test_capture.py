@@ -82,6 +82,7 @@ def test_a_leaf_is_a_graph_of_one_node() -> None:
     assert summary(draw_dot(leaf(1.0, "x"))) == [("input", None, "x")]
 
 
+@pytest.mark.thorough
 def test_a_chain_of_10000_operations() -> None:
     x = y = leaf(1.0)
     for _ in range(10_000):

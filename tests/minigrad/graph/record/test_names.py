@@ -266,6 +266,7 @@ def test_a_label_that_is_an_expression_has_the_value_of_its_node(program: str) -
     assert evaluated
 
 
+@pytest.mark.thorough
 def test_ten_thousand_operations_read_the_program_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"v{i} = v{i - 1} * 0.5 + v0" for i in range(1, 2001)]
     space = run("\n".join(["v0 = leaf(1.0)", *lines, "loss = v2000 * 1"]))
