@@ -191,8 +191,8 @@ figure.savefig(OUT / "03_training.png", dpi=120)
 #
 # ## Read `tiny.py`
 #
-# Open `minigrad/tiny.py` (`tiny.__file__` says where it is). It is the tape for arrays of numbers, in little more than
-# a hundred lines. You know its ideas under other names (what is new to you in its Python can wait):
+# Open `minigrad/tiny.py` (`tiny.__file__` says where it is). It is the tape for arrays of numbers, in 150 lines. You
+# know its ideas under other names (what is new to you in its Python can wait):
 #
 # | here | in your `Value` | in `tiny.py` |
 # |---|---|---|
