@@ -12,6 +12,10 @@ watched. docs/in-place.md has the measurements and lists which changes are caugh
 A sweep (the backward pass) also runs user code: hooks, a ``Function.backward``, the second run of a checkpointed function.
 Therefore watched arrays, including those handed out during the sweep, are compared again before each derivative that reads
 them.
+
+Version counters cannot take the place of fingerprints: ``t.data[...] = 0`` writes to a plain NumPy array, which counts nothing,
+so a counter would see only ``t[...] = 0``. ``sys.getrefcount`` only saves work, because an array that no graph holds needs no
+fingerprint; a count that is too high makes us watch one array more.
 """
 
 from __future__ import annotations
