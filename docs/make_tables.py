@@ -22,8 +22,7 @@ import numpy as np
 import minigrad as mg
 from docs import autograd_gaps, samples, torch_classes
 from minigrad import Primitive
-from minigrad.engine.functions import PlainFunction
-from minigrad.engine.plain import InPlaceFunction
+from minigrad.engine.functions import InPlaceFunction, PlainFunction
 from minigrad.engine.registry import registry
 from tests.minigrad.rules import test_cases, test_numerics
 

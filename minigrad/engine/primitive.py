@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import ArgumentError, DTypeError
 from . import observers
 from .arrays import NUMBERS, SCALARS, operand, unshared
-from .binding import Bound
+from .functions import Bound
 from .kernels import Kernel, choose
 from .messages import explained
 from .modes import recording

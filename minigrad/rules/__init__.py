@@ -1,6 +1,5 @@
 """The derivative rules. Importing this package fills the registry."""
 
-from ..engine import plain  # noqa: F401
 from . import (  # noqa: F401
     at,
     attention,

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, UnsupportedError
-from minigrad.engine import plain
+from minigrad.engine import functions
 from tests import fake_device
 
 A = np.array([[1.0, -2.0, 0.5], [3.0, 0.25, -1.5]])
@@ -135,7 +135,7 @@ PLAIN: dict[Any, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("function", plain.VALUES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", functions.VALUES, ids=lambda f: f.__name__)
 def test_plain_functions_give_what_numpy_gives(function: Any) -> None:
     two: set[Any] = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
     two |= {np.logical_and, np.logical_or, np.logical_xor}
@@ -156,7 +156,7 @@ def test_creation_functions_give_untracked_tensors() -> None:
         np.testing.assert_array_equal(got.data, want)
     assert np.empty_like(tracked()).shape == A.shape
     bits = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift}
-    assert set(plain.TENSORS) - bits == {np.zeros_like, np.ones_like, np.empty_like}
+    assert set(functions.TENSORS) - bits == {np.zeros_like, np.ones_like, np.empty_like}
 
 
 @pytest.mark.parametrize("x", [np.array([True, True, False]), np.array([6, 5, -4]), np.array([6, 5, 4], np.uint8)])
