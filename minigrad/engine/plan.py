@@ -12,7 +12,7 @@ from .compositions import pull_composition, pull_composition_tensors, wanted_par
 from .fitting import fit
 from .messages import refuse_cut_off
 from .outputs import outputs
-from .signatures import parameters_of, returns_new_array
+from .signatures import parameters_of
 from .tape import Entry
 from .tensor import Tensor, make_tensor
 from .types import Array, Pull, Rule
@@ -55,7 +55,7 @@ class Plan:
         self.extras: list[Callable[[Values], Any]] = []
         self.arguments = arguments = primitive.argument_names(len(needs))
         self.fresh = all(
-            returns_new_array(primitive.rules.get(n, primitive.rule_for_each))
+            getattr(primitive.rules.get(n, primitive.rule_for_each), "returns_new_array", False)
             for n, need in zip(arguments, needs)
             if need
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 from collections.abc import Callable, Collection
 from types import FunctionType
@@ -52,24 +51,10 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     return Parameters(names, names[: code.co_posonlyargcount], defaults, names[:positional])
 
 
-_new: set[Any] = set()  # the code of rules that are declared to return new arrays
-_OPERATORS = range(13)  # the arguments of BINARY_OP from + to ^; those of += and the like are larger
-
-
 def new_array(rule: Any) -> Any:
-    """Declare that a rule returns a new array, which nothing else refers to, so that it need not be copied."""
-    _new.add(rule.__code__)
+    """Declare that a rule returns a new array, which nothing else refers to, so that the sweep need not copy it."""
+    rule.returns_new_array = True
     return rule
-
-
-def returns_new_array(rule: Any) -> bool:
-    """Whether a rule is declared so, or its text shows it: it has no branch, and one return, of what an operator computes."""
-    return getattr(rule, "__code__", None) in _new or (
-        isinstance(rule, FunctionType)
-        and (code := [*dis.get_instructions(rule)])[-1].opname == "RETURN_VALUE"
-        and sum("JUMP" in each.opname or "RETURN" in each.opname for each in code) == 1
-        and (code[-2].opname == "UNARY_NEGATIVE" or (code[-2].opname == "BINARY_OP" and code[-2].arg in _OPERATORS))
-    )
 
 
 # What rules call the arguments of these two ufuncs. In the rules of other two-argument ufuncs they are x and y. NumPy's own

@@ -18,7 +18,7 @@ from .neural import sigmoid
 # Arithmetic
 add = primitive(np.add).vjp(x=lambda g: g, y=lambda g: g)
 subtract = primitive(np.subtract).vjp(x=lambda g: g, y=lambda g: -g)
-multiply = primitive(np.multiply).vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
+multiply = primitive(np.multiply).vjp(x=new_array(lambda g, y: g * y), y=new_array(lambda g, x: g * x))
 divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: -g * ans / y)
 negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
