@@ -36,7 +36,6 @@ from .engine.tape import (
     Entry,  # an operation on the tape
     Leaf,  # the node of a parameter
     entry_of,  # the entry of a node
-    new_entry,  # makes an entry without a call of a primitive
     next_sequence_number,  # the number for the next entry
     wengert_list,  # the entries that led to some nodes, in the order of execution
 )

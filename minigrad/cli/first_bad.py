@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine import observers
 from ..engine.fitting import fit
-from ..engine.observers import active, sweeps_under_way
+from ..engine.observers import active
 from ..engine.tape import Entry, Leaf, Output
 from ..engine.tensor import Tensor, make_tensor
 from ..errors import GraphError
@@ -50,7 +50,7 @@ class FirstBad(trace):
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Note an entry. The engine calls this for each one."""
         super().record(entry, arrays, answer, seconds)
-        if not sweeps_under_way() and is_bad(answer if not isinstance(answer, list) else tuple(answer)):
+        if not active.sweeps and is_bad(answer if not isinstance(answer, list) else tuple(answer)):
             self._unswept = entry
 
     def tensor(self, failed: bool = False) -> Tensor | None:
@@ -73,7 +73,7 @@ class FirstBad(trace):
         return make_tensor(part, Output(self._end, index, part.shape, part.dtype))
 
     def _before_sweep(self, entries: Sequence[Entry]) -> None:
-        if self not in active.contexts or sweeps_under_way():  # a sweep of another thread, or one inside a rule
+        if self not in active.contexts or active.sweeps:  # a sweep of another thread, or one inside a rule
             return
         self._look_back()
         if self._end is not None and self._was_taken():

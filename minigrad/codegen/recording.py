@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._source import SourceLine, user_place
-from ..engine.observers import Scope, active, sweeps_under_way
-from ..engine.tape import UnderWay
+from ..engine.observers import Scope, active
+from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
 from ..engine.types import Node
 from ..errors import UnsupportedError
@@ -201,7 +201,7 @@ class Recording:
         statement.place = self.source if place is None else place.source
         statement.name = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
-        sweeps = sweeps_under_way()
+        sweeps = active.sweeps
         statement.scopes, statement.sweep = self.scopes_now(), sweeps[0] if sweeps else None
         if self.backward and sweeps:
             statement.entry = sweeps[0].pulled
@@ -210,20 +210,20 @@ class Recording:
 
     def scopes_now(self) -> Sequence[Scope]:
         """Return the calls of modules that run, or whose results a sweep goes back through."""
-        sweeps = sweeps_under_way()
+        sweeps = active.sweeps
         if not sweeps:
             return tuple(active.scopes)
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_globals["__name__"].startswith(("minigrad.codegen", "numpy")):
             frame = frame.f_back
         scopes = self.scopes.get(sweeps[0].pulled, ())
-        if frame.f_code is UnderWay.take.__code__:  # it adds contributions, which may come from several calls
+        if frame.f_code is Sweep.add.__code__:  # it adds contributions, which may come from several calls
             return self.scopes.get((frame.f_locals["self"], frame.f_locals["node"]), scopes)
         return scopes
 
     def contributed(self, entry: Node, parent: Node) -> None:
         """Note that the running sweep adds to the cotangent of ``parent`` what the rule of ``entry`` returned."""
-        sweep, scopes = sweeps_under_way()[-1], self.scopes.get(entry, ())
+        sweep, scopes = active.sweeps[-1], self.scopes.get(entry, ())
         self.scopes[sweep, parent] = common_scopes(self.scopes.get((sweep, parent), scopes), scopes)
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._source import SourceLine, of_library, user_place
-from ..engine.observers import sweeps_under_way
+from ..engine.observers import active
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..errors import MARK
@@ -40,7 +40,7 @@ class Window(trace):
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         super().record(entry, arrays, answer, seconds)
-        if not sweeps_under_way():
+        if not active.sweeps:
             # A reference to a parameter's array would make in-place detection compare it at each step of an optimizer.
             given = [array if parent is None else None for parent, array in zip(entry.parents, arrays)]
             self.made.append((entry, given, answer))

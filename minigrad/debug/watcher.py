@@ -17,7 +17,7 @@ import numpy as np
 from .._source import SourceLine, user_place
 from ..engine import observers
 from ..engine.fitting import fit
-from ..engine.observers import active, attach, sweeps_under_way, under_way
+from ..engine.observers import active, attach
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
@@ -42,7 +42,7 @@ class _End:
         self.watcher = watcher
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
-        running = sweeps_under_way()
+        running = active.sweeps
         if len(running) == 1:
             self.watcher.swept(running[0], entry, contributions)
 
@@ -107,11 +107,9 @@ class Watcher:
     # --- Each step ---
 
     def _before_sweep(self, entries: Sequence[Entry]) -> None:
-        if under_way and (threading.get_ident() != self._thread or sweeps_under_way()):
+        if threading.get_ident() != self._thread or active.sweeps or not entries:
             return
-        if not entries or threading.get_ident() != self._thread:
-            return
-        frame = sys._getframe(2).f_back  # the caller of sweep, which called to_sweep
+        frame = sys._getframe(2).f_back  # the caller of Sweep, which called entries_between
         loss = loss_of(frame, entries[-1])
         if loss is None or is_writing(frame):
             return
@@ -168,7 +166,7 @@ class Watcher:
         @functools.wraps(function)
         def noted(*arguments: Any, **keywords: Any) -> Any:
             answer = function(*arguments, **keywords)
-            ours = threading.get_ident() == self._thread and not sweeps_under_way()
+            ours = threading.get_ident() == self._thread and not active.sweeps
             place = user_place() if ours and answer is not NotImplemented else None
             if place is not None:
                 self.switched[what, (place.source, *(caller for caller, _ in place.callers))] += 1

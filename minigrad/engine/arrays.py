@@ -152,7 +152,7 @@ def _columns_without_numbers(value: Any) -> str:
     return f"the column{'s' * (len(names) > 1)} {', '.join(map(repr, names))} hold{'s' * (len(names) == 1)}"
 
 
-def unshared(keywords: dict[str, Any]) -> dict[str, Any]:
+def owned_keywords(keywords: dict[str, Any]) -> dict[str, Any]:
     """Return ``keywords`` with copies of values that can change, so that the caller cannot change what the tape keeps."""
     for value in keywords.values():
         if type(value) not in _IMMUTABLE and not (type(value) is tuple and _immutable(value)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import GraphError
 from .modes import ensure_recording
-from .observers import sweeps_under_way
+from .observers import active
 from .tape import Entry, Leaf, sweep
 from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array
@@ -25,7 +25,7 @@ def pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Sequ
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
     ans = recomposed(entry, inputs)
     ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
-    wanted = [node for node, wants in zip(ends, wanted_parents(entry)) if node is not None and wants]
+    wanted = [node for node, needed in zip(ends, needed_parents(entry)) if node is not None and needed]
     results = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
     return [None if node is None else results.get(node) for node in ends]
 
@@ -45,7 +45,7 @@ def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
     return ans
 
 
-def wanted_parents(entry: Entry) -> list[bool]:
+def needed_parents(entry: Entry) -> list[bool]:
     """Return for each parent whether the sweep that is pulling ``entry`` needs its cotangent; outside a sweep, True."""
-    now = next((now for now in reversed(sweeps_under_way()) if now.pulled is entry), None)
-    return [parent is not None and (now is None or now.wants(parent)) for parent in entry.parents]
+    sweep = next((sweep for sweep in reversed(active.sweeps) if sweep.pulled is entry), None)
+    return [parent is not None and (sweep is None or sweep.needs(parent)) for parent in entry.parents]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from .observers import active
-from .plan import Plan, taking
+from .plan import Plan, picking
 from .signatures import parameters_of
 from .types import Array, Rule
 
@@ -58,8 +58,8 @@ class _KernelPlan(Plan):
         super().__init__(primitive, needs)
         slots = [self.slot(name) for name in kernel.names]
         self.settle(needs)
-        self.fresh = True
-        backward, needed, pick = kernel.backward, tuple(needs), taking(slots)
+        self.owned = True
+        backward, needed, pick = kernel.backward, tuple(needs), picking(slots)
         self.pull = lambda entry, g: _all_of(backward(g, needed, *pick(entry.kept)), needed, primitive)
 
 

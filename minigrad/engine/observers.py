@@ -26,7 +26,6 @@ before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries): a sweep b
 before_pull: list[Callable[[Any], None]] = []  # (entry): its rules will run; only called if `exposed` is not empty
 recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds): only called while a context is active
 
-under_way: list[Any] = []  # the running sweeps of all threads (tape.UnderWay)
 exposed: dict[int, Any] = {}  # by thread: an array that a graph keeps was handed out during a sweep
 in_any_thread: list[Any] = []  # the active contexts of all threads; reading a thread-local list would be much slower
 recorders: list[Any] = []  # the contexts with a method `record`; no_grad(), for example, has none
@@ -54,9 +53,10 @@ class Scope(tuple[object, str]):
 
 
 class _Active(threading.local):
-    """The contexts and scopes that are active in this thread, the innermost last.
+    """The contexts, scopes and sweeps that are active in this thread, the innermost last.
 
     Attributes:
+        sweeps: the running sweeps (tape.Sweep). There may be several, because a rule may start a sweep.
         contexts: recording switches and observers. In a plain training loop there are none.
         scopes: the modules whose calls are running, each with its name. Only observers read them.
         pulling: the entry whose rules a sweep with ``create_graph`` is running, and the nodes from which that sweep started.
@@ -64,6 +64,7 @@ class _Active(threading.local):
     """
 
     def __init__(self) -> None:
+        self.sweeps: list[Any] = []
         self.contexts: list[Any] = []
         self.scopes: list[Scope] = []
         self.pulling: tuple[Any, Iterable[Any]] | None = None
@@ -100,12 +101,6 @@ def tell_pulled(entry: Any) -> None:
         callback(entry)
 
 
-def sweeps_under_way() -> list[Any]:
-    """Return the running sweeps of this thread, the innermost last. There may be several: a rule may start a sweep."""
-    thread = threading.get_ident()
-    return [sweep for sweep in under_way.copy() if sweep.thread == thread]
-
-
 @contextlib.contextmanager
 def scope(owner: object, name: str) -> Iterator[None]:
     """Assign the operations inside the block to the module ``owner``, whose attribute path is ``name``."""
@@ -123,12 +118,12 @@ def attach(entry: Any, note: Note) -> None:
     entry.notes = (note, *entry.notes)
 
 
-def observed(pull: Pull, entry: Any, g: Array, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
+def observed(sweep: Any, pull: Pull, entry: Any, g: Array) -> Sequence[Any]:
     """Call ``pull(entry, g)``, measure its time, and pass the result to the entry's notes. Set ``active.pulling`` meanwhile."""
     tell_pulled(entry)
-    outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may start a sweep
+    outermost = sweep.create_graph and bool(in_any_thread) and active.pulling is None  # a rule may start a sweep
     if outermost:
-        active.pulling = entry, seeds
+        active.pulling = entry, sweep.seeds
     started = perf_counter()
     try:
         contributions = pull(entry, g)

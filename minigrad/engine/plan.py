@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from ..errors import UnsupportedError
-from .compositions import pull_composition, pull_composition_tensors, wanted_parents
+from .compositions import needed_parents, pull_composition, pull_composition_tensors
 from .fitting import fit
 from .messages import refuse_cut_off
 from .outputs import outputs
@@ -39,11 +39,11 @@ class Plan:
         pull_tensors: ``pull_tensors(entry, g)`` does this for a Tensor ``g``. The rules then run on Tensors and are recorded.
         pullbacks: for each input that needs a gradient, a function ``(g, kept)`` that returns its cotangent. The list is
             empty for a reference composition.
-        fresh: whether ``pull`` returns new arrays without any other reference.
+        owned: whether ``pull`` returns new arrays, to which nothing else refers.
     """
 
     __slots__ = (
-        "arguments", "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "pullbacks",
+        "arguments", "constants", "extras", "keep", "owned", "positions", "primitive", "pull", "pull_tensors", "pullbacks",
         "_args", "_slots", "_values",
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ class Plan:
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
         self.arguments = arguments = primitive.argument_names(len(needs))
-        self.fresh = all(
+        self.owned = all(
             getattr(primitive.rules.get(n, primitive.rule_for_each), "returns_new_array", False)
             for n, need in zip(arguments, needs)
             if need
@@ -102,7 +102,7 @@ class Plan:
 
     def picker(self) -> Callable[[Values], Values]:
         """Return a function that picks the kept values from all values, in as few calls as possible."""
-        pick, extras = taking(self.positions), self.extras
+        pick, extras = picking(self.positions), self.extras
         if not extras:
             return pick
         if len(extras) == 1:
@@ -146,7 +146,7 @@ class Plan:
         return call
 
 
-def taking(positions: Sequence[int]) -> Callable[[Values], Values]:
+def picking(positions: Sequence[int]) -> Callable[[Values], Values]:
     """Return a function that picks the elements at ``positions`` from a sequence."""
     if len(positions) > 1:
         return itemgetter(*positions)
@@ -170,8 +170,8 @@ def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
     several = len(pullbacks) - pullbacks.count(None) > 1
 
     def pull(entry: Entry, g: Array) -> Values:
-        kept, wanted = kept_tensors(entry), wanted_parents(entry) if several else repeat(True)
-        pulled = [pullback(g, kept) if pullback and wants else None for pullback, wants in zip(pullbacks, wanted)]
+        kept, needed = kept_tensors(entry), needed_parents(entry) if several else repeat(True)
+        pulled = [pullback(g, kept) if pullback and needs else None for pullback, needs in zip(pullbacks, needed)]
         refuse_cut_off(entry.primitive, g, pulled)
         return recorded(entry, pulled)
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import ArgumentError, DTypeError
 from . import observers
-from .arrays import NUMBERS, SCALARS, operand, unshared
+from .arrays import NUMBERS, SCALARS, operand, owned_keywords
 from .functions import Bound
 from .kernels import Kernel, choose
 from .messages import explained
@@ -33,7 +33,7 @@ from .pickling import ByReference
 from .plan import Plan
 from .registry import operators, primitives, registry, when_declared
 from .signatures import arrays_of, check_order, check_rule, parameters_of
-from .tape import NO_KEYWORDS, new_entry
+from .tape import NO_KEYWORDS, Entry
 from .tensor import Tensor, make_tensor
 from .types import Rule
 
@@ -209,9 +209,9 @@ class Primitive(ByReference, Bound):
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return make_tensor(ans, None) if first is ans else outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
-        recorded: Mapping[str, Any] = unshared(keywords) if keywords else NO_KEYWORDS
+        recorded: Mapping[str, Any] = owned_keywords(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, recorded]
-        entry = new_entry(plan, parents, plan.keep(values), first, recorded)
+        entry = Entry(plan, parents, plan.keep(values), first, recorded)
         if started:
             observers.tell_recorded(entry, values, ans, perf_counter() - started)
         return make_tensor(ans, entry) if first is ans else outputs(ans, entry)

@@ -17,7 +17,6 @@ import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from threading import get_ident
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +25,7 @@ import numpy as np
 from ..errors import GraphError
 from . import observers
 from .fitting import explained_in_rule, fit
-from .observers import exposed, under_way
+from .observers import active, exposed
 from .types import Array, Node, Note
 
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
@@ -60,8 +59,8 @@ class Entry:
 
     Attributes:
         seq: the sequence number, which counts operations in the order of execution.
-        primitive, plan: the primitive, and its rules for the arguments that need a gradient. ``plan.pull(entry, g)``
-            calls them all.
+        primitive, plan: the primitive, and its rules for the arguments that need a gradient (a :class:`Plan`).
+            ``plan.pull(entry, g)`` calls them all.
         parents: one node for each array argument, or None for an argument that needs no gradient.
         kept: the values that the rules will read (called residuals in the literature), or None after their release.
         shape, dtype: the shape and dtype of the output, or of the first floating output if there are several. Each
@@ -84,37 +83,23 @@ class Entry:
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
 
-    # There is no __init__: call new_entry.
-    seq: float
-    plan: Any  # plan.Plan
-    parents: list[Node]
-    kept: Sequence[Any] | None
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    keywords: Mapping[str, Any]
-    notes: tuple[Note, ...]
-    hooks: Any  # hooks.Hooks, or None
+    def __init__(
+        self, plan: Any, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
+    ) -> None:
+        """Make the entry of an operation that was just executed. Its output has the shape and dtype of ``ans``."""
+        self.seq: float = next_sequence_number()
+        self.plan = plan
+        self.parents = parents
+        self.kept: Sequence[Any] | None = kept
+        self.shape: tuple[int, ...] = ans.shape
+        self.dtype: np.dtype[Any] = ans.dtype
+        self.keywords = keywords
+        self.notes: tuple[Note, ...] = ()
+        self.hooks: Any = None  # hooks.Hooks
 
     @property
     def primitive(self) -> Any:
         return self.plan.primitive
-
-
-def new_entry(
-    plan: Any, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
-) -> Entry:
-    """Return the entry of an operation that was just executed. Its output has the shape and dtype of ``ans``."""
-    entry = Entry()  # this is a function because a call of __init__ would take a tenth of the time of a multiply
-    entry.seq = next_sequence_number()
-    entry.plan = plan
-    entry.parents = parents
-    entry.kept = kept
-    entry.shape = ans.shape
-    entry.dtype = ans.dtype
-    entry.keywords = keywords
-    entry.notes = ()
-    entry.hooks = None
-    return entry
 
 
 class Output:
@@ -161,76 +146,120 @@ def tape(tensor: Any) -> list[Entry]:
     return wengert_list([tensor._node])
 
 
-@np.errstate(all="ignore")  # gradients may be infinite or NaN; NumPy warns in the forward pass only
-def sweep(
-    seeds: Mapping[Node, Array],
-    *,
-    create_graph: bool = False,
-    retain_graph: bool = False,
-    wanted: Iterable[Node] | None = None,
-    writable: set[Node] | None = None,
-    way: tuple[list[Entry], set[Node] | None] | None = None,
-) -> dict[Node, Any]:
-    """Carry cotangents back along the tape.
+class Sweep:
+    """A backward pass: it carries cotangents back along the tape.
 
-    The sweep visits each entry once, in reverse order of execution. By then all contributions to its output have arrived.
+    It visits each entry once, in reverse order of execution. By then all contributions to its output have arrived.
+
+    ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
+    sweep writes to an array only if it is *owned*: nothing else refers to it. The sum of two contributions is owned, and so is
+    an array that a rule declares as new or that :func:`fit` made. Later contributions are added to it in place.
 
     Args:
         seeds: the nodes to start from, each with its cotangent, an array of the shape of the node.
         create_graph: record the sweep itself. The cotangents are then Tensors, and the caller must switch recording on.
         retain_graph: do not free the values that the entries keep, so that the graph can be swept again.
         wanted: the nodes whose cotangents to return. By default these are the leaves and the nodes of ``retain_grad()``.
-        writable: a set to which the sweep adds each node whose cotangent has no other reference and may be changed in place.
-        way: the result of :func:`to_sweep`, if the caller already has it.
+        entries: the result of :func:`entries_between`, if the caller already has it.
 
-    Returns:
-        The cotangent of each wanted node that a seed depends on. :func:`cotangent_of` reads that of an :class:`Output`.
+    Attributes:
+        ends: the wanted entries and leaves, or None.
+        needed: the entries and ``ends``, at which a cotangent is needed; None for all nodes.
+        arrived: the cotangent of each node so far; for an entry with several outputs, a dict from index to cotangent.
+        owned: the nodes whose cotangent is owned.
+        pulled: the entry whose rules are running or ran last.
 
     Raises:
-        GraphError: an earlier sweep released the values of an entry that this sweep needs (the sweep then changes nothing),
-            or an observer found that a kept value was changed.
+        GraphError: an earlier sweep released the values of an entry that this sweep needs.
     """
-    ends = None if wanted is None else {entry_of(node) for node in wanted}
-    way = to_sweep(seeds, ends) if way is None else way
-    now = UnderWay(way, ends, set() if writable is None else writable, create_graph, retain_graph)
-    now.take(seeds, seeds.values())
-    arrived, results = now.arrived, {}
-    under_way.append(now)
-    try:
-        for entry in reversed(now.entries):
-            if (g := arrived.pop(entry, None)) is None:
+
+    def __init__(
+        self,
+        seeds: Mapping[Node, Array],
+        *,
+        create_graph: bool = False,
+        retain_graph: bool = False,
+        wanted: Iterable[Node] | None = None,
+        entries: list[Entry] | None = None,
+    ) -> None:
+        self.seeds, self.create_graph, self.retain_graph = seeds, create_graph, retain_graph
+        self.ends = None if wanted is None else {entry_of(node) for node in wanted}
+        self.entries = entries_between(seeds, self.ends) if entries is None else entries
+        self.needed = None if self.ends is None else {*self.entries, *self.ends}
+        self.arrived: dict[Node, Any] = {}
+        self.owned: set[Node] = set()
+        self.pulled: Entry | None = None
+
+    def run(self) -> dict[Node, Any]:
+        """Return the cotangent of each wanted node that a seed depends on. See :func:`cotangent_of` for an :class:`Output`."""
+        arrived, ends, results = self.arrived, self.ends, {}
+        active.sweeps.append(self)
+        try:
+            self.add(self.seeds, self.seeds.values())
+            for entry in reversed(self.entries):
+                if (g := arrived.pop(entry, None)) is None:
+                    continue
+                if entry.hooks is not None:
+                    g = entry.hooks.run(g)
+                if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
+                    results[entry] = g
+                self.pulled, pull = entry, entry.plan.pull_tensors if self.create_graph else entry.plan.pull
+                watched = entry.notes or exposed or (self.create_graph and observers.in_any_thread)
+                try:
+                    contributions = observers.observed(self, pull, entry, g) if watched else pull(entry, g)
+                    self.add(entry.parents, contributions, entry, entry.plan.owned)
+                except Exception as error:
+                    raise explained_in_rule(error, entry, [g])  # noqa: B904 - it has its cause
+                if not self.retain_graph:
+                    entry.kept = None
+            for node, g in arrived.items():  # the cotangents of leaves, and of wanted entries where the sweep ended
+                if ends is None or node in ends:
+                    results[node] = g if node.hooks is None else node.hooks.run(g)
+        finally:
+            active.sweeps.remove(self)
+        return results
+
+    def needs(self, node: Node) -> bool:
+        """Whether a wanted cotangent depends on the cotangent of ``node``."""
+        return self.needed is None or entry_of(node) in self.needed
+
+    def add(self, nodes: Iterable[Node], arrays: Iterable[Any], entry: Any = None, owned: bool = False) -> None:
+        """Add a seed, or a result of the rules of ``entry``, to the cotangent of each node. It may be ``owned``."""
+        arrived, needed = self.arrived, self.needed
+        for node, contribution in zip(nodes, arrays):
+            if node is None or contribution is None or not (needed is None or self.needs(node)):
                 continue
-            if entry.hooks is not None:
-                g = entry.hooks.run(g)
-            if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
-                results[entry] = g
-            now.pulled, pull = entry, entry.plan.pull_tensors if create_graph else entry.plan.pull
-            watched = entry.notes or exposed or (create_graph and observers.in_any_thread)
-            try:
-                contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
-                now.take(entry.parents, contributions, entry, entry.plan.fresh)
-            except Exception as error:
-                raise explained_in_rule(error, entry, [g])  # noqa: B904 - it has its cause
-            if not retain_graph:
-                entry.kept = None
-        for node, g in arrived.items():  # the cotangents of leaves, and of wanted entries where the sweep ended
-            if ends is None or node in ends:
-                results[node] = g if node.hooks is None else node.hooks.run(g)
-    finally:
-        under_way.remove(now)
-    return results
+            g = contribution
+            if getattr(g, "shape", None) != node.shape or g.dtype is not node.dtype:
+                g = fit(contribution, node, entry)
+            total = arrived.get(node)
+            if type(node) is Output:
+                by_index = arrived.setdefault(node.entry, {})
+                by_index[node.index] = by_index[node.index] + g if node.index in by_index else g
+            elif total is not None and node in self.owned:
+                total += g
+            else:
+                arrived[node] = g if total is None else total + g
+                if (owned or total is not None or g is not contribution) and g.shape and not self.create_graph:
+                    self.owned.add(node)  # a Tensor is never changed in place, and a 0-d sum may be a scalar of NumPy
 
 
-def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
-    """Return the entries between ``seeds`` and ``ends``, and the set of these entries and ``ends``.
+@np.errstate(all="ignore")  # gradients may be infinite or NaN; NumPy warns in the forward pass only
+def sweep(seeds: Mapping[Node, Array], **options: Any) -> dict[Node, Any]:
+    """Run a :class:`Sweep` with these options, and return the cotangents of the wanted nodes."""
+    return Sweep(seeds, **options).run()
 
-    If ``ends`` is None, all leaves are ends, and the set is None.
+
+def entries_between(seeds: Iterable[Node], ends: set[Node] | None) -> list[Entry]:
+    """Return the entries that led to ``seeds``: all of them, or those that depend on ``ends``.
+
+    Raises:
+        GraphError: an earlier sweep released the values of one of them.
     """
     if ends is None:
-        entries, on_the_way = wengert_list(seeds), None
+        entries = wengert_list(seeds)
     else:  # an entry older than all ends does not depend on any of them
-        oldest = min((end.seq for end in ends), default=math.inf)
-        entries, on_the_way = leading_to(ends, wengert_list(seeds, oldest))
+        entries = depending_on(ends, wengert_list(seeds, min((end.seq for end in ends), default=math.inf)))
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
@@ -239,76 +268,20 @@ def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry]
             )
     for callback in observers.before_sweep:
         callback(entries)
-    return entries, on_the_way
+    return entries
 
 
-def leading_to(wanted: set[Node], entries: list[Entry]) -> tuple[list[Entry], set[Node]]:
-    """Return the entries that depend on a node of ``wanted``, and the set of these entries and ``wanted``."""
-    passed, on_the_way = [], set(wanted)
+def depending_on(nodes: Iterable[Node], entries: Iterable[Entry]) -> list[Entry]:
+    """Return those of ``entries``, which are in order, that depend on one of ``nodes``."""
+    found, depending = [], set(nodes)
     for entry in entries:
-        for parent in entry.parents:
-            if entry_of(parent) in on_the_way:
-                passed.append(entry)
-                on_the_way.add(entry)
-                break
-    return passed, on_the_way
+        if any(entry_of(parent) in depending for parent in entry.parents):
+            found.append(entry)
+            depending.add(entry)
+    return found
 
 
 def cotangent_of(node: Node, results: Mapping[Node, Any]) -> Any:
     """Return the cotangent of ``node`` from the results of a sweep, or None if no cotangent arrived there."""
     g = results.get(entry_of(node))
     return g.get(node.index) if g is not None and type(node) is Output else g
-
-
-class UnderWay:
-    """A running sweep, with the cotangents that have arrived so far. It alone decides which arrays are added to in place.
-
-    ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
-    sweep never writes to an array that arrives. The first addition of two contributions allocates a new array, and later
-    contributions are added to it in place. So are those to what a rule or a kernel (``Plan.fresh``) or :func:`fit` just made.
-
-    Attributes:
-        entries, on_the_way, ends: see :func:`to_sweep`.
-        writable: the nodes whose arrays may be added to in place.
-        out_of_place: the cotangents are Tensors, which are never changed in place.
-        arrived: the cotangent of each node; for an entry with several outputs, a dict from index to cotangent.
-        pulled: the entry whose rules are running or ran last.
-    """
-
-    def __init__(
-        self, way: Any, ends: set[Node] | None, writable: set[Node], out_of_place: bool, retain_graph: bool
-    ) -> None:
-        self.entries, self.on_the_way = way
-        self.ends, self.writable = ends, writable
-        self.out_of_place, self.retain_graph, self.thread = out_of_place, retain_graph, get_ident()
-        self.arrived: dict[Node, Any] = {}
-        self.pulled: Entry | None = None
-
-    def wants(self, node: Node) -> bool:
-        """Whether a wanted cotangent depends on the cotangent of ``node``."""
-        return self.on_the_way is None or entry_of(node) in self.on_the_way
-
-    def take(self, nodes: Iterable[Node], arrays: Iterable[Array], entry: Any = None, fresh: bool = False) -> None:
-        """Add a seed or a result of the rules of ``entry`` to the cotangent of each node. ``fresh`` means unshared arrays."""
-        arrived, writable, on_the_way = self.arrived, self.writable, self.on_the_way
-        for node, contribution in zip(nodes, arrays):
-            if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
-                continue
-            new = fresh
-            if getattr(contribution, "shape", None) != node.shape or contribution.dtype is not node.dtype:
-                fitted = fit(contribution, node, entry)
-                new, contribution = new or fitted is not contribution, fitted
-            total = arrived.get(node)
-            if type(node) is Output:
-                by_index = arrived.setdefault(node.entry, {})
-                by_index[node.index] = by_index[node.index] + contribution if node.index in by_index else contribution
-            elif total is None:
-                arrived[node] = contribution
-                if new and contribution.shape and not self.out_of_place:
-                    writable.add(node)
-            elif node in writable:
-                total += contribution
-            else:
-                arrived[node] = total = total + contribution
-                if total.shape and not self.out_of_place:  # 0-d sums may be immutable NumPy scalars
-                    writable.add(node)

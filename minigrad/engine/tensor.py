@@ -6,7 +6,6 @@ a NumPy function to the primitive with its derivative.
 
 from __future__ import annotations
 
-from inspect import unwrap
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,11 +19,10 @@ from .methods import ArrayMethods, plain_array
 from .modes import ensure_recording
 from .observers import one_at_a_time
 from .protocols import Protocols
-from .tape import Entry, Leaf, Output, sweep
+from .tape import Entry, Leaf, Output, Sweep
 from .types import Array, Node, TensorLike
 
 T = TypeVar("T", bound="Tensor")
-_sweep = unwrap(sweep)  # without its np.errstate, because Tensor._sweep needs one that lasts until gradients are added
 
 
 class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
@@ -188,29 +186,21 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     @np.errstate(all="ignore")  # inf - inf of two backward passes is NaN without a warning, as within one pass
     def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
-        writable: set[Node] = set()
-        gradients = _sweep(
-            {self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, writable=writable
-        )
+        sweep = Sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
         arrivals: list[tuple[Tensor, Array, bool]] = []
-        for leaf, g in gradients.items():
-            if type(leaf) is Entry:
-                arrivals += [(*arrival, False) for arrival in hooks_of(leaf).arrivals(g)]  # retain_grad()
-                continue
-            if (tensor := leaf.tensor) is None:
-                continue  # the tensor no longer exists
-            if tensor._node is not leaf:
-                raise GraphError(
-                    f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
-                    "graph was recorded: its data was replaced or requires_grad switched since; run the forward pass again"
-                )
-            arrivals.append((tensor, g, leaf in writable and leaf.hooks is None))
-        one_at_a_time.acquire()  # sweeps in other threads may reach the same leaves; `with` takes twice as long
-        try:
-            for tensor, g, unshared in arrivals:
-                Tensor._accumulate(tensor, g, unshared)
-        finally:
-            one_at_a_time.release()
+        for node, g in sweep.run().items():
+            if type(node) is Entry:
+                arrivals += [(*arrival, False) for arrival in hooks_of(node).arrivals(g)]  # retain_grad()
+            elif (tensor := node.tensor) is not None:  # it still exists
+                if tensor._node is not node:
+                    raise GraphError(
+                        f"{tensor._describe()} had shape {node.shape} and dtype {node.dtype} and required a gradient when this "
+                        "graph was recorded: its data was replaced or requires_grad switched since; run the forward pass again"
+                    )
+                arrivals.append((tensor, g, node in sweep.owned and node.hooks is None))
+        with one_at_a_time:
+            for tensor, g, owned in arrivals:
+                Tensor._accumulate(tensor, g, owned)
 
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
         """Check that ``grad`` can be the cotangent of this tensor, and return it with the dtype of this tensor."""
@@ -229,13 +219,13 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             raise DTypeError(f"{what} has dtype {array.dtype} for a real tensor of dtype {self.dtype}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
-    def _accumulate(self, g: Array, unshared: bool = False) -> None:
-        """Add ``g`` to ``grad``, which shares its array with no other tensor. ``unshared``: ``g`` has no other reference."""
+    def _accumulate(self, g: Array, owned: bool = False) -> None:
+        """Add ``g`` to ``grad``, which shares its array with no other tensor. Nothing else refers to an ``owned`` array."""
         before = self._grad
         if isinstance(g, Tensor):  # with create_graph, grad is on the tape: it is replaced, never changed in place
             self._grad = at_new_node(g) if before is None else before + g
         elif before is None:
-            self._grad = make_tensor(g if unshared and _whole(g) else copied(g), None)
+            self._grad = make_tensor(g if owned and _whole(g) else copied(g), None)
         elif before._node is not None:
             self._grad = make_tensor(before._array + g, None)
         else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._source import Place, SourceLine, user_place
 from ..engine import observers
-from ..engine.observers import active, attach, sweeps_under_way
+from ..engine.observers import active, attach
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..engine.types import Array
@@ -59,7 +59,7 @@ class detect_anomaly:
         """Check and seal a new entry, whose arguments come first in ``arrays``. The engine calls this for each entry."""
         origin = _Origin(user_place())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
-            if not _finite(out) and not sweeps_under_way():  # in a sweep, only the rule's result counts
+            if not _finite(out) and not active.sweeps:  # in a sweep, only the rule's result counts
                 operands = dict(zip(argument_names(entry), arrays))
                 if np.isnan(out).any() or not _may_pass(entry, operands):
                     raise AnomalyError(forward_message(entry, operands, out) + str(origin))
@@ -102,7 +102,7 @@ class _Origin:
     def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
-                if len(sweeps_under_way()) == 1:  # in a sweep inside a rule, only that rule's result counts
+                if len(active.sweeps) == 1:  # in a sweep inside a rule, only that rule's result counts
                     raise AnomalyError(backward_message(entry, name, cotangent, _array(contribution)) + str(self))
                 return
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import observers
-from ..engine.observers import attach, in_any_thread, sweeps_under_way
+from ..engine.observers import active, attach, in_any_thread
 from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, next_sequence_number
 from ..engine.types import Array, Pull
@@ -257,7 +257,7 @@ _AGAIN = _WatchedBefore()
 
 def _forget_exposed() -> None:
     """Forget the exposed arrays of this thread, unless the sweep runs inside another one, and those of ended threads."""
-    if not sweeps_under_way():
+    if not active.sweeps:
         observers.exposed.pop(threading.get_ident(), None)
     for thread in observers.exposed.keys() - sys._current_frames().keys():  # the thread has ended
         observers.exposed.pop(thread, None)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.kernels import reference_mode
-from ..engine.observers import exposed, plan_made, sweeps_under_way
+from ..engine.observers import active, exposed, plan_made
 from ..engine.plan import Plan
 from ..engine.registry import is_elementwise
-from ..engine.tape import Entry, Leaf, UnderWay, new_entry, sweep
+from ..engine.tape import Entry, Leaf, Sweep, sweep
 from ..engine.types import Array, Node, Pull
 from ..rules import reductions
 from .threads import BLOCK, blocks_of, for_each
@@ -42,16 +42,16 @@ def pull_by_rows(plan: Plan) -> None:
     whole = plan.pull
 
     def by_rows(entry: Entry, g: Array) -> Sequence[Array]:
-        sweep = next(reversed(sweeps_under_way()), None)
+        sweep = next(reversed(active.sweeps), None)
         stretch = _worth_it(entry, g, sweep) if sweep is not None and sweep.pulled is entry else []
         if sweep is None or not stretch:
             return whole(entry, g)
         blocks = blocks_of(len(g), _largest(stretch), _PASSES)
         arrived = {entry: g} | {other: sweep.arrived.pop(other, None) for other in stretch[1:]}
         parents = dict.fromkeys(parent for other in stretch for parent in other.parents if parent not in arrived)
-        nodes = [node for node in parents if node is not None and sweep.wants(node)]
+        nodes = [node for node in parents if node is not None and sweep.needs(node)]
         cotangents = _sweep_blocks(arrived, nodes, blocks, entry.shape)
-        sweep.take(cotangents, cotangents.values(), entry, fresh=True)
+        sweep.add(cotangents, cotangents.values(), entry, owned=True)
         for other in () if sweep.retain_graph else stretch:
             other.kept = None
         return ()
@@ -71,7 +71,7 @@ def _for_large(large: Pull, plan: Plan) -> Pull:
     return lambda entry, g: large(entry, g) if g.size >= LARGE else (first(g, entry.kept), second(g, entry.kept))
 
 
-def _worth_it(entry: Entry, g: Array, sweep: UnderWay) -> list[Entry]:
+def _worth_it(entry: Entry, g: Array, sweep: Sweep) -> list[Entry]:
     """Return the stretch that ends with ``entry``, or an empty list if blocks are slower or observers must see each entry."""
     if type(g) is not np.ndarray or exposed or g.size <= BLOCK or reference_mode.active():
         return []
@@ -165,10 +165,10 @@ def _sweep_rows(stretch: dict[Entry, Any], nodes: list[Node], rows: slice, shape
     for entry in reversed(stretch):
         parents = [here.get(parent) for parent in entry.parents]
         kept = [_part(name, value, rows, shape) for name, value in zip(entry.plan.names, entry.kept or ())]
-        part = here[entry] = new_entry(entry.plan, parents, kept, entry, entry.keywords)
+        part = here[entry] = Entry(entry.plan, parents, kept, entry, entry.keywords)
         part.seq, part.shape = entry.seq, _part("_shape", entry.shape, rows, shape)
     seeds = {here[entry]: g[rows] for entry, g in stretch.items() if g is not None}
-    results = sweep(seeds, way=([here[entry] for entry in reversed(stretch)], None))
+    results = sweep(seeds, entries=[here[entry] for entry in reversed(stretch)])
     return {node: results[here[node]] for node in nodes}
 
 

@@ -58,7 +58,7 @@ def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where
     return product if where is True else np.where(where, product, 0)
 
 
-def _freedom(
+def _with_ddof(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, **rest: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Accept both names of the number subtracted from n: ``ddof``, and ``correction`` of the array API."""
@@ -93,8 +93,8 @@ _OF_VARIANCES: dict[str, Any] = {"axis": None, "dtype": None, "ddof": 0, "keepdi
 
 sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
 mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
-var = primitive(np.var, taking(np.var, **_OF_VARIANCES), bind=_freedom).vjp(a=_var_rule)
-std = primitive(np.std, taking(np.std, **_OF_VARIANCES), bind=_freedom).vjp(a=_std_rule)
+var = primitive(np.var, taking(np.var, **_OF_VARIANCES), bind=_with_ddof).vjp(a=_var_rule)
+std = primitive(np.std, taking(np.std, **_OF_VARIANCES), bind=_with_ddof).vjp(a=_std_rule)
 max = primitive(np.max, taking(np.max, **_OF_EXTREMES), also=[np.amax]).vjp(a=_extreme_rule)
 min = primitive(np.min, taking(np.min, **_OF_EXTREMES), also=[np.amin]).vjp(a=_extreme_rule)
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
@@ -109,10 +109,10 @@ nansum = primitive(np.nansum, taking(np.nansum, axis=None, dtype=None, keepdims=
 nanmean = primitive(np.nanmean, taking(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
     a=lambda g, a, a_shape, axis, where: _mean_rule(g, a_shape, axis, _known(a, where))
 )
-nanvar = primitive(np.nanvar, taking(np.nanvar, **_OF_VARIANCES), bind=_freedom).vjp(
+nanvar = primitive(np.nanvar, taking(np.nanvar, **_OF_VARIANCES), bind=_with_ddof).vjp(
     a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, _known(a, where))
 )
-nanstd = primitive(np.nanstd, taking(np.nanstd, **_OF_VARIANCES), bind=_freedom).vjp(
+nanstd = primitive(np.nanstd, taking(np.nanstd, **_OF_VARIANCES), bind=_with_ddof).vjp(
     a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, _known(a, where))
 )
 nanmax = primitive(np.nanmax, taking(np.nanmax, **_OF_EXTREMES)).vjp(a=_extreme_rule)

@@ -166,12 +166,12 @@ class _Dropped:
     def __init__(self, segment: _Segment, index: int, plan: Any) -> None:
         self.segment = segment
         self.index = index
-        self.primitive, self.names, self.fresh = plan.primitive, plan.names, plan.fresh
+        self.primitive, self.names, self.owned = plan.primitive, plan.names, plan.owned
 
     def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
         self.restore(entry)
         contributions = entry.plan.pull(entry, g)
-        self.fresh = entry.plan.fresh
+        self.owned = entry.plan.owned
         return contributions
 
     def restore(self, entry: Entry) -> None:

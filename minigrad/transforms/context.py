@@ -12,7 +12,7 @@ import numpy as np
 
 from ..device import is_device_array, zeros
 from ..engine import observers
-from ..engine.tape import Entry, new_entry
+from ..engine.tape import Entry
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array
 from ..errors import GraphError
@@ -168,7 +168,7 @@ def _is_constant(value: Any, read: bool) -> bool:
 class Doubt:
     """The plan of a 0 that is added to a gradient made of ``doubtful`` values. Its derivative raises."""
 
-    fresh = False
+    owned = False
     positions = extras = constants = names = ()
 
     def __init__(self, primitive: Any, doubtful: Sequence[str]) -> None:
@@ -176,7 +176,7 @@ class Doubt:
 
     def added_to(self, gradient: Any, parents: list[Any]) -> Tensor:
         zero = zeros((), getattr(gradient, "_array", gradient), gradient.dtype)
-        return gradient + make_tensor(zero, new_entry(self, parents, (), zero))
+        return gradient + make_tensor(zero, Entry(self, parents, (), zero))
 
     def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
         raise GraphError(

@@ -11,7 +11,7 @@ import numpy as np
 from .._tree import leaves, map_leaves
 from ..device import zeros
 from ..engine.modes import ensure_recording
-from ..engine.tape import cotangent_of, sweep, to_sweep, wengert_list
+from ..engine.tape import cotangent_of, entries_between, sweep, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Node
 from ..errors import GraphError, UnsupportedError
@@ -162,13 +162,13 @@ def _by_rows(run: Recorded, create_graph: bool) -> _Jacobians:
     for t in leaves(run.output):
         if not isinstance(t, Tensor) or t._node is None:
             continue
-        way = to_sweep([t._node], set(run.starts))
+        entries = entries_between([t._node], set(run.starts))
         rows: list[Any] = []
         for i in range(t.size):
             one = np.zeros_like(t._array, order="C")
             one.reshape(-1)[i] = 1
             seed = {t._node: make_tensor(one, None) if create_graph else one}
-            rows.append(sweep(seed, create_graph=create_graph, retain_graph=True, wanted=run.starts, way=way))
+            rows.append(sweep(seed, create_graph=create_graph, retain_graph=True, wanted=run.starts, entries=entries))
         for start in leaves(run.inputs):
             if rows and start._node in rows[0]:
                 stacked = np.stack([row[start._node] for row in rows])

@@ -27,7 +27,7 @@ from ..engine.messages import cut_off
 from ..engine.modes import ensure_recording
 from ..engine.plan import Plan, kept_tensors
 from ..engine.registry import is_elementwise, primitives
-from ..engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
+from ..engine.tape import Entry, Leaf, Output, cotangent_of, entries_between, sweep
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array, Node
 from ..guards.inplace import check_kept
@@ -60,7 +60,7 @@ def push(
         GraphError: a value that an entry had saved was released by an earlier sweep or changed in place.
     """
     ends = list(ends)
-    entries = to_sweep(ends, set(tangents))[0]
+    entries = entries_between(ends, set(tangents))
     wanted = _outputs([*ends, *(parent for entry in entries for parent in entry.parents)])
     found: Tangents = dict(tangents)
     for entry in entries:

@@ -23,7 +23,7 @@ from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.outputs import outputs as outputs_at
-from ..engine.tape import Entry, Output, entry_of, leading_to, new_entry, wengert_list
+from ..engine.tape import Entry, Output, depending_on, entry_of, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
@@ -97,7 +97,7 @@ class Function:
             observe(plan)
         if started:
             plan.again = _again(cls, plan.primitive.arguments, args, kwargs)
-        entry = new_entry(plan, parents, plan.keep(kept.values), floating[0])
+        entry = Entry(plan, parents, plan.keep(kept.values), floating[0])
         kept.values = []
         if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
@@ -139,7 +139,7 @@ class _FunctionPlan:
     It is part of no reference cycle, so reference counting frees it with its entry.
     """
 
-    fresh = True  # _pull copies each gradient, because a backward may reuse its array
+    owned = True  # _pull copies each gradient, because a backward may reuse its array
     positions = extras = ()
 
     def __init__(
@@ -246,7 +246,7 @@ def _leads_from(grads: list[Tensor], gradient: Any) -> bool:
     if node is None:
         return False
     starts = {entry_of(g._node) for g in grads}
-    return entry_of(node) in leading_to(starts, wengert_list([node], min(start.seq for start in starts)))[1]
+    return entry_of(node) in {*starts, *depending_on(starts, wengert_list([node], min(s.seq for s in starts)))}
 
 
 def _pull(entry: Entry, g: Array) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, GraphError, Tensor
-from minigrad.internal import Entry, Leaf, Plan, array_of, hooks_of, new_entry, node_of, registry, wengert_list
+from minigrad.internal import Entry, Leaf, Plan, array_of, hooks_of, node_of, registry, wengert_list
 
 _TAKEN = Plan(registry[np.positive], [True])  # +x; its gradient goes into a bucket and is not propagated
 _TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
@@ -109,7 +109,7 @@ class Buckets:
     def _between(self, leaf: Leaf, p: Tensor, reader: Entry, count: int) -> Entry:
         """Return an entry that puts the gradient of ``p`` into its bucket."""
         bucket, i = self._places[id(p)]
-        entry = new_entry(_TAKEN, [leaf], (), leaf)
+        entry = Entry(_TAKEN, [leaf], (), leaf)
         entry.seq = reader.seq - 0.5  # just before the reader in the order of recording
 
         def arrived(g: Any) -> Any:

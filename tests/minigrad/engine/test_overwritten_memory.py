@@ -77,7 +77,7 @@ class Poisoned:
             for _, kernel in numpy_kernels():
                 patch.setattr(kernel, "forward", self.forward(kernel.forward))
                 patch.setattr(kernel, "backward", self.backward(kernel, kernel.backward))
-            patch.setattr(tape, "UnderWay", self.cotangents(tape.UnderWay))
+            patch.setattr(tape.Sweep, "__init__", self.cotangents(tape.Sweep.__init__))
             patch.setattr(observers, "plan_made", [*observers.plan_made, self.watch])
             forget_plans()
             try:
@@ -118,11 +118,10 @@ class Poisoned:
         return poisoned
 
     def cotangents(self, original: Any) -> Any:
-        def make(*arguments: Any) -> Any:
-            sweep = original(*arguments)
+        def make(sweep: Any, *arguments: Any, **options: Any) -> None:
+            original(sweep, *arguments, **options)
             sweep.arrived = Arrived(sweep.arrived)
             self.sweeps.append(sweep)
-            return sweep
 
         return make
 
@@ -142,7 +141,7 @@ class Poisoned:
         if sweep is None:
             return
         entry: Any = sweep.arrived.latest[0]
-        if entry not in sweep.writable or entry.hooks is not None or entry.notes:
+        if entry not in sweep.owned or entry.hooks is not None or entry.notes:
             return  # somebody else has this cotangent
         if not overlap(g, list(results)):
             assert g.flags.writeable and not overlap(g, kept)
@@ -321,25 +320,25 @@ def test_overwriting_changes_no_training(make: Any) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_counts_as_a_new_array_shares_its_memory_with_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule that is declared so, and a kernel: the sweep adds to their arrays in place."""
-    take, gave = tape.UnderWay.take, list[Any]()
+    add, gave = tape.Sweep.add, list[Any]()
 
-    def watched(self: Any, nodes: Any, arrays: Any, entry: Any = None, fresh: bool = False) -> None:
+    def watched(self: Any, nodes: Any, arrays: Any, entry: Any = None, owned: bool = False) -> None:
         arrays = list(arrays)
-        if fresh:
+        if owned:
             given = [a for a in arrays if isinstance(a, np.ndarray)]
             gave.append(given)
             assert not overlap(given, [self.arrived, case_arrays, cotangents, entry.kept])
             assert not any(overlap(a, b) for a, b in itertools.combinations(given, 2))
-        take(self, nodes, arrays, entry, fresh)
+        add(self, nodes, arrays, entry, owned)
 
-    monkeypatch.setattr(tape.UnderWay, "take", watched)
+    monkeypatch.setattr(tape.Sweep, "add", watched)
     case_arrays = case.arrays()
     tensors = oracle.inputs_of(case_arrays)
     outputs = [t for t in oracle.flat(case.f(*tensors)) if t.requires_grad]
     cotangents = [np.ones(t.shape, t.dtype) for t in outputs]
     for t, g in zip(outputs, cotangents, strict=True):
         t.backward(g, retain_graph=True)
-    assert gave or not any(entry.plan.fresh for t in outputs for entry in mg.tape(t))
+    assert gave or not any(entry.plan.owned for t in outputs for entry in mg.tape(t))
 
 
 # --- any graph ---

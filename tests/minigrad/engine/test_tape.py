@@ -16,7 +16,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import GraphError, Tensor
-from minigrad.engine.observers import sweeps_under_way, under_way
+from minigrad.engine.observers import active
 from minigrad.engine.tape import Leaf, cotangent_of, sweep
 from minigrad.engine.tensor import make_tensor
 from tests.leaves import grad_of
@@ -445,7 +445,7 @@ def test_each_thread_knows_the_sweeps_that_it_is_in_the_middle_of() -> None:
     of_a_thread: list[int] = []
 
     def count(*_: Any) -> None:
-        counted.append(len(sweeps_under_way()))
+        counted.append(len(active.sweeps))
 
     def inside(_: Any) -> None:
         count()
@@ -453,7 +453,7 @@ def test_each_thread_knows_the_sweeps_that_it_is_in_the_middle_of() -> None:
         z.register_hook(count)
         with mg.enable_grad():
             (z * z).backward()
-        thread = threading.Thread(target=lambda: of_a_thread.append(len(sweeps_under_way())))
+        thread = threading.Thread(target=lambda: of_a_thread.append(len(active.sweeps)))
         thread.start()
         thread.join()
         count()
@@ -469,4 +469,4 @@ def test_each_thread_knows_the_sweeps_that_it_is_in_the_middle_of() -> None:
     x.register_hook(lambda g: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         (x * 3).backward()
-    assert under_way == []
+    assert active.sweeps == []
