@@ -191,9 +191,9 @@ class Composite(Bound):
 
 def _integers(value: Any) -> bool:
     """Whether all Tensors in an argument are integers or booleans on the host, which have no derivative."""
-    if isinstance(value, (list, tuple)):
-        return all(map(_integers, value))
-    return not isinstance(value, Tensor) or (value._array.dtype.kind in "biu" and type(value._array) is np.ndarray)
+    if isinstance(value, Tensor):
+        return value._array.dtype.kind in "biu" and type(value._array) is np.ndarray
+    return not isinstance(value, (list, tuple)) or all(map(_integers, value))
 
 
 def _tensors(value: Any) -> Any:

@@ -55,7 +55,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
 
     def operate(x: Tensor) -> Any:
         node, array = x._node, x._array
-        plan = plans.get(3)
+        plan = plans.get(0b11)
         if node is None or in_any_thread or plan is None:
             return primitive(x)
         try:
@@ -77,7 +77,7 @@ def _sum(primitive: Primitive) -> Callable[..., Any]:
 
     def operate(x: Tensor, axis: Any = None, keepdims: Any = False) -> Any:
         node, array = x._node, x._array
-        plan = plans.get(3)
+        plan = plans.get(0b11)
         plain = type(array) is _ndarray and type(keepdims) is bool
         small = axis is None or (type(axis) is int and array.size < least)
         if node is None or in_any_thread or plan is None or not (plain and small):
@@ -96,11 +96,11 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
     function, plans = primitive.compute, primitive._plans
 
     def operate(x: Any, y: Any) -> Any:
-        needs = 4  # the key of a plan: a leading 1, then one bit for each argument, 1 if it needs a gradient
+        key = 0b100  # see Primitive.__call__
         if isinstance(x, Tensor):
             x_node, x_data = x._node, x._array
             if x_node is not None:
-                needs = 5
+                key = 0b110
         elif type(x) in SCALARS or (type(x) is _ndarray and x.dtype.kind in NUMBERS):
             x_node, x_data = None, x
         else:
@@ -108,12 +108,12 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         if isinstance(y, Tensor):
             y_node, y_data = y._node, y._array
             if y_node is not None:
-                needs += 2
+                key += 1
         elif type(y) in SCALARS or (type(y) is _ndarray and y.dtype.kind in NUMBERS):
             y_node, y_data = None, y
         else:
             return primitive(x, y)
-        plan = plans.get(needs)
+        plan = plans.get(key)
         if plan is None or in_any_thread:
             return primitive(x, y)
         try:

@@ -106,7 +106,7 @@ class Primitive(ByReference, Bound):
         declared = {name: rule for name, rule in rules.items() if rule is not None}
         for name, rule in declared.items():
             check_rule(rule, f"the rule for '{name}' of {self.name}", self._known(arguments, "ans"), 1)
-        self._forget_plans(self.composition)
+        self._forget_plans_unless(self.composition)
         self.arguments, self.arity = arguments, len(arguments)
         self.rules, self.rule_for_each = declared, None
         for callback in when_declared:
@@ -117,7 +117,7 @@ class Primitive(ByReference, Bound):
         """Declare one rule for all array arguments. It may also read ``i``, the argument's index, and ``args``, all of them."""
         known = self._known(self.arguments, "ans", "i", "args")
         check_rule(rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_position), 1)
-        self._forget_plans(self.composition)
+        self._forget_plans_unless(self.composition)
         self.rules, self.rule_for_each = {}, rule
         return self
 
@@ -128,11 +128,11 @@ class Primitive(ByReference, Bound):
             ArgumentError: the primitive already has rules, or the composition has the same arguments in another order.
         """
         check_order(composition, self.arguments or self._by_position, f"the composition of {self.name}")
-        self._forget_plans(self.rules or self.rule_for_each)
+        self._forget_plans_unless(self.rules or self.rule_for_each)
         self.composition = composition
         return self
 
-    def _forget_plans(self, other: Any) -> None:
+    def _forget_plans_unless(self, other: Any) -> None:
         """Delete the plans of earlier declarations. Raise ArgumentError if derivatives of the ``other`` kind exist."""
         if other:
             raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
@@ -175,26 +175,22 @@ class Primitive(ByReference, Bound):
     # Calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Compute the result, and record the call if an argument requires a gradient.
-
-        ``needs`` has one bit for each argument, which is 1 if that argument requires a gradient. ``bit`` ends up one position
-        above these bits. The key of a plan is their sum, so calls of two and of three arguments never share a plan.
-        """
+        """Compute the result, and record the call if an argument requires a gradient."""
         if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
         started = perf_counter() if in_any_thread else 0.0
-        arrays, parents, needs, bit, tensors = [], [], 0, 1, False
+        arrays, parents, tensors = [], [], False
+        key = 1  # the key of a plan: the binary digit 1, then one for each argument, 1 if it needs a gradient
         for arg in args:
             if isinstance(arg, Tensor):
                 arrays.append(arg._array)
                 parents.append(arg._node)
                 tensors = True
-                if arg._node is not None:
-                    needs |= bit
+                key += key + (arg._node is not None)
             else:
                 arrays.append(self._operand(arg, len(arrays)))
                 parents.append(None)
-            bit += bit
+                key += key
         kernel = choose(self, arrays) if self.kernels else None
         try:
             if kernel is None or (computed := kernel.forward(*arrays, **keywords)) is NotImplemented:
@@ -206,9 +202,9 @@ class Primitive(ByReference, Bound):
             return ans
         ans = ans if type(ans) is ndarray else as_arrays(ans)
         first = ans if type(ans) is ndarray else first_floating(ans)
-        if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
-            return make_tensor(ans, None) if first is ans else outputs(ans, None)
-        plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
+        if not any(parents) or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
+            return outputs(ans, None)
+        plan = (self._plans if kernel is None else kernel.plans).get(key) or self._plan(key, kernel)
         recorded: Mapping[str, Any] = owned_keywords(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, recorded]
         entry = Entry(plan, parents, plan.keep(values), first, recorded)
@@ -228,13 +224,13 @@ class Primitive(ByReference, Bound):
         except DTypeError as error:
             raise DTypeError(f"{self.name}, {name}: {error}") from error.__cause__
 
-    def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
-        """Make the plan for one set of inputs that need a gradient. ``bit`` is 2 to the power of the number of arguments."""
-        needed = [bool(needs >> i & 1) for i in range(bit.bit_length() - 1)]
-        plan = Plan(self, needed) if kernel is None else kernel.plan(self, needed)
+    def _plan(self, key: int, kernel: Kernel | None) -> Plan:
+        """Make the plan for one set of inputs that need a gradient: the arguments whose binary digit in the key is 1."""
+        needs = [digit == "1" for digit in f"{key:b}"[1:]]
+        plan = Plan(self, needs) if kernel is None else kernel.plan(self, needs)
         for callback in observers.plan_made:
             callback(plan)
-        (self._plans if kernel is None else kernel.plans)[needs + bit] = plan
+        (self._plans if kernel is None else kernel.plans)[key] = plan
         return plan
 
 
