@@ -25,11 +25,6 @@ from .engine.methods import plain_array  # the array of a Tensor, or an error if
 from .engine.modes import recording  # whether operations are recorded
 from .engine.observers import active, recorders, scope  # the active observers, and the running module for them
 from .engine.plan import Plan  # decides which values a recorded call keeps, and computes its backward
-from .engine.ranges import (
-    all_finite,  # whether arrays have no NaN and no infinite number
-    power_of_two,  # the power of two below the largest number of each row
-    squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
-)
 from .engine.registry import registry  # the primitive of each NumPy function
 from .engine.signatures import new_array  # declares that a rule returns an array that nothing else refers to
 from .engine.tape import (
@@ -60,6 +55,11 @@ from .rules.neural import LOWEST, check_labels  # the score of a masked key; che
 from .rules.products import (
     dot_products,  # x @ y^T, which reads nothing backward where the gradient is 0
     weighted_sum,  # weights @ values, which reads nothing where the weight is 0
+)
+from .rules.ranges import (
+    all_finite,  # whether arrays have no NaN and no infinite number
+    power_of_two,  # the power of two below the largest number of each row
+    squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
 )
 from .rules.special import check_not_complex  # refuses complex numbers
 from .serialize import (

@@ -7,9 +7,8 @@
     operators.py   does the same faster for x * y, x.tanh() and x.sum()
 
 The other files are details: modes (no_grad), hooks, observers (callbacks for tools that watch), methods and protocols (the
-interface of a NumPy array), arrays (the values that may be operands), functions and signatures (calls of NumPy functions),
-compositions (primitives whose derivatives come from a composition), kernels (faster implementations), messages (the texts of
-errors), registry and types.
+interface of a NumPy array), arrays (the values that may be operands), fitting (the results of rules), functions and signatures
+(calls of NumPy functions), kernels (faster implementations), messages (the texts of errors), registry and types.
 
 New code goes elsewhere: an operation to rules/, a view to graph/ (as an observer, see observers.py), a kernel to kernels/
 (with Primitive.kernel), the arrays of another library to device.py. Only a new kind of hook goes to hooks.py.

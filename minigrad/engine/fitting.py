@@ -1,4 +1,4 @@
-"""Fit the result of a derivative rule to its input, and explain the errors that rules raise.
+"""Fit the result of a derivative rule to its input.
 
 One conversion holds for the rules of ``vjp`` and ``vjp_each`` and for the backward of a kernel and of a ``Function``: a Python
 number stands for an array of this value, a list or another object becomes an array as an operand does, and anything else is an
@@ -7,20 +7,15 @@ error that names the operation and the argument.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..device import is_device_array, out_of_memory
-from ..errors import DTypeError, GraphError, LinAlgError, MinigradError, OutOfRangeError, ShapeError
+from ..device import is_device_array
+from ..errors import GraphError, MinigradError
 from .arrays import SCALARS, as_array
-from .messages import own_error
 from .sums import unbroadcast
 from .types import Array, Node
-
-_FROM_NUMPY = (ValueError, TypeError, IndexError, np.linalg.LinAlgError)
-_PLAIN = (ShapeError, DTypeError, OutOfRangeError, LinAlgError)  # what an operation inside a rule raises in their place
 
 
 def fit(contribution: Any, node: Node, entry: Any) -> Array:
@@ -71,24 +66,3 @@ def _argument(node: Node, entry: Any) -> str:
     names = entry.primitive.arguments or [f"args{i}" for i in range(len(entry.parents))]
     found = [f"'{name}'" for name, parent in zip(names, entry.parents) if parent is node]
     return f" (the argument {' or '.join(found)})" if found else ""
-
-
-def explained_in_rule(error: Exception, entry: Any, arrays: Sequence[Any]) -> Exception:
-    """Return the error to raise for an error of a rule: with the name of the operation, and its line if it was traced.
-
-    An error of a class of its own was raised on purpose, by the rule or by minigrad, and is left as it is.
-    """
-    what = f"the derivative of '{entry.primitive.name}'"
-    source = next((note.source for note in entry.notes if getattr(note, "source", None) is not None), None)
-    line = "" if source is None else f'\nCalled by\n  File "{source.file}", line {source.line}\n    {source.text}'
-    explained: Exception | None = None
-    if isinstance(error, MemoryError) and not isinstance(error, MinigradError):
-        explained = out_of_memory(error, f"the backward of {entry.primitive.name}", [*arrays, *(entry.kept or ())])
-    elif type(error) in _FROM_NUMPY:
-        explained = own_error(error, f"{what}: {str(error).rstrip('. ')}{line}")
-    elif isinstance(error, _PLAIN) and type(error) in _PLAIN and not error.names_operation:
-        explained = type(error)(f"{what}: {error}{line}")
-    if explained is None:
-        return error
-    explained.__cause__ = error
-    return explained

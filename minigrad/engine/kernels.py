@@ -52,8 +52,6 @@ class _KernelPlan(Plan):
     """A plan that also keeps the values that the kernel's backward reads. If the cotangent is a Tensor, the primitive's rules
     run instead."""
 
-    __slots__ = ()
-
     def __init__(self, primitive: Any, needs: Sequence[bool], kernel: Kernel) -> None:
         super().__init__(primitive, needs)
         slots = [self.slot(name) for name in kernel.names]

@@ -10,6 +10,9 @@ import numpy as np
 from ..device import mixed_devices, out_of_memory
 from ..errors import DTypeError, GraphError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 
+_FROM_NUMPY = (ValueError, TypeError, IndexError, np.linalg.LinAlgError)
+_PLAIN = (ShapeError, DTypeError, OutOfRangeError, LinAlgError)  # what an operation inside a rule raises in their place
+
 
 def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dict[str, Any]) -> Exception:
     """Return an error with NumPy's message, the name, shape and dtype of each argument, and a remedy if there is one."""
@@ -36,6 +39,27 @@ def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dic
             ". Axes are compared from the right and must be equal or 1: reshape, transpose or add an axis with None"
         )
     return ShapeError(message)
+
+
+def explained_in_rule(error: Exception, entry: Any, arrays: Sequence[Any]) -> Exception:
+    """Return the error to raise for an error of a rule: with the name of the operation, and its line if it was traced.
+
+    An error of a class of its own was raised on purpose, by the rule or by minigrad, and is left as it is.
+    """
+    what = f"the derivative of '{entry.primitive.name}'"
+    source = next((note.source for note in entry.notes if getattr(note, "source", None) is not None), None)
+    line = "" if source is None else f'\nCalled by\n  File "{source.file}", line {source.line}\n    {source.text}'
+    explained: Exception | None = None
+    if isinstance(error, MemoryError) and not isinstance(error, MinigradError):
+        explained = out_of_memory(error, f"the backward of {entry.primitive.name}", [*arrays, *(entry.kept or ())])
+    elif type(error) in _FROM_NUMPY:
+        explained = own_error(error, f"{what}: {str(error).rstrip('. ')}{line}")
+    elif isinstance(error, _PLAIN) and type(error) in _PLAIN and not error.names_operation:
+        explained = type(error)(f"{what}: {error}{line}")
+    if explained is None:
+        return error
+    explained.__cause__ = error
+    return explained
 
 
 def cannot_write(name: str) -> str:

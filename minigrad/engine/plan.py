@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
-from ..errors import UnsupportedError
-from .compositions import needed_parents, pull_composition, pull_composition_tensors
+from ..errors import GraphError, UnsupportedError
 from .fitting import fit
 from .messages import refuse_cut_off
-from .outputs import outputs
+from .modes import ensure_recording
+from .observers import active
 from .signatures import parameters_of
-from .tape import Entry
-from .tensor import Tensor, make_tensor
+from .tape import Entry, Leaf, sweep
+from .tensor import Tensor, at_new_node, make_tensor, outputs
 from .types import Array, Pull, Rule
 
 Values = Sequence[Any]
@@ -42,15 +43,10 @@ class Plan:
         owned: whether ``pull`` returns new arrays, to which nothing else refers.
     """
 
-    __slots__ = (
-        "arguments", "constants", "extras", "keep", "owned", "positions", "primitive", "pull", "pull_tensors", "pullbacks",
-        "_args", "_slots", "_values",
-    )  # fmt: skip
-
     def __init__(self, primitive: Any, needs: Sequence[bool]) -> None:
         self.primitive = primitive
         self._slots: dict[str, int] = {}
-        self._args: list[int] = []
+        self._args: list[int] = []  # the slots of all arguments, if a rule reads `args`
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
         self.arguments = arguments = primitive.argument_names(len(needs))
@@ -60,13 +56,12 @@ class Plan:
             if need
         )
         self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
-        self.pull: Pull
-        self.pull_tensors: Pull
         self.pullbacks: list[Pullback | None] = []
+        self.pull: Pull = pull_composition
+        self.pull_tensors: Pull = partial(pull_composition, create_graph=True)
         if primitive.composition is not None:
             for name in arguments:
                 self.slot(name)
-            self.pull, self.pull_tensors = pull_composition, pull_composition_tensors
         else:
             self.pullbacks = [self._pullback(name, i) if needs[i] else None for i, name in enumerate(arguments)]
             self.pull, self.pull_tensors = pulling(self.pullbacks), _tensor_pull(self.pullbacks)
@@ -112,20 +107,16 @@ class Plan:
                 "pass a plain array (t.numpy() or t.detach()) if none is needed"
             )
         names = parameters_of(rule).names[1:]
-        if self.primitive.rule_for_each is not None:
-            return self._variadic_pullback(rule, names, i)
-        return calling(rule, [self.slot(read) for read in names])
-
-    def _variadic_pullback(self, rule: Rule, names: Sequence[str], i: int) -> Pullback:
-        """Do the same for a rule that may also read ``i`` (the index of the argument) and ``args`` (all arguments)."""
         slots = {read: self.slot(read) for read in names if read not in ("i", "args")}
+        if rule is not self.primitive.rule_for_each:
+            return calling(rule, list(slots.values()))
         if "args" in names and not self._args:
-            self._args += [self.slot(name) for name in self.arguments]
+            self._args += [self.slot(argument) for argument in self.arguments]
         arguments = self._args
 
         def call(g: Array, kept: Values) -> Array:
-            values = {"i": i, "args": [kept[slot] for slot in arguments]}
-            values |= {read: kept[slot] for read, slot in slots.items()}
+            values = {read: kept[slot] for read, slot in slots.items()}
+            values |= {"i": i, "args": [kept[slot] for slot in arguments]}
             return rule(g, *[values[read] for read in names])
 
         return call
@@ -175,17 +166,12 @@ def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
         kept, needed = kept_tensors(entry), needed_parents(entry) if several else repeat(True)
         pulled = [pullback(g, kept) if pullback and needs else None for pullback, needs in zip(pullbacks, needed)]
         refuse_cut_off(entry.primitive, g, pulled)
-        return recorded(entry, pulled)
+        return [  # a number of a rule becomes a Tensor
+            p if p is None or node is None or isinstance(p, Tensor) else make_tensor(fit(p, node, entry), None)
+            for p, node in zip(pulled, entry.parents)
+        ]
 
     return pull
-
-
-def recorded(entry: Entry, pulled: Values) -> Values:
-    """Return the results of rules in a recorded sweep, where all cotangents are Tensors: a 0 of a rule becomes one."""
-    return [
-        p if p is None or node is None or isinstance(p, Tensor) else make_tensor(fit(p, node, entry), None)
-        for p, node in zip(pulled, entry.parents)
-    ]
 
 
 def kept_tensors(entry: Entry) -> list[Any]:
@@ -202,3 +188,37 @@ def kept_tensors(entry: Entry) -> list[Any]:
             value = None
         values.append(value)
     return values
+
+
+def pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Sequence[Any]:
+    """Differentiate the reference composition on a small separate tape that ends at the inputs."""
+    inputs: list[Any] = []
+    for array, parent in zip(entry.kept or (), entry.parents):
+        if parent is None:
+            inputs.append(array)
+        elif create_graph:
+            inputs.append(at_new_node(make_tensor(array, parent)))
+        else:
+            inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
+    ans = recomposed(entry, inputs)
+    ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
+    wanted = [node for node, needed in zip(ends, needed_parents(entry)) if node is not None and needed]
+    results = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
+    return [None if node is None else results.get(node) for node in ends]
+
+
+def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
+    """Record the reference composition of an entry, computed from ``inputs``."""
+    with ensure_recording():
+        ans = entry.primitive.composition(*inputs, **entry.keywords)
+    if not isinstance(ans, Tensor) or ans._node is None:
+        raise GraphError(
+            f"the reference composition of '{entry.primitive.name}' must give one Tensor made of its arguments"
+        )
+    return ans
+
+
+def needed_parents(entry: Entry) -> list[bool]:
+    """Return for each parent whether the sweep that is pulling ``entry`` needs its cotangent; outside a sweep, True."""
+    running = next((sweep for sweep in reversed(active.sweeps) if sweep.pulled is entry), None)
+    return [parent is not None and (running is None or running.needs(parent)) for parent in entry.parents]

@@ -28,13 +28,11 @@ from .kernels import Kernel, choose
 from .messages import explained
 from .modes import recording
 from .observers import in_any_thread
-from .outputs import as_arrays, first_floating, outputs
-from .pickling import ByReference
 from .plan import Plan
-from .registry import operators, primitives, registry, when_declared
+from .registry import ByReference, operators, primitives, registry, when_declared
 from .signatures import arrays_of, check_order, check_rule, parameters_of
 from .tape import NO_KEYWORDS, Entry
-from .tensor import Tensor, make_tensor
+from .tensor import Tensor, as_arrays, first_floating, make_tensor, outputs
 from .types import Rule
 
 ndarray = np.ndarray

@@ -24,7 +24,8 @@ import numpy as np
 
 from ..errors import GraphError
 from . import observers
-from .fitting import explained_in_rule, fit
+from .fitting import fit
+from .messages import explained_in_rule
 from .observers import active, exposed
 from .types import Array, Node, Note
 

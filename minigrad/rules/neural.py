@@ -13,9 +13,9 @@ import numpy as np
 
 from ..device import check_range
 from ..engine.primitive import Primitive, primitive
-from ..engine.ranges import power_of_two, squares_fit
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
+from .ranges import power_of_two, squares_fit
 from .special import check_not_complex, erf
 
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import Primitive, primitive
-from ..engine.ranges import all_finite
 from ..engine.types import Array
+from .ranges import all_finite
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

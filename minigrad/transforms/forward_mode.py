@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from ..device import zeros
-from ..engine.compositions import recomposed
-from ..engine.fitting import as_contribution, explained_in_rule
-from ..engine.messages import cut_off
+from ..engine.fitting import as_contribution
+from ..engine.messages import cut_off, explained_in_rule
 from ..engine.modes import ensure_recording
-from ..engine.plan import Plan, kept_tensors
+from ..engine.plan import Plan, kept_tensors, recomposed
 from ..engine.registry import is_elementwise, primitives
 from ..engine.tape import Entry, Leaf, Output, cotangent_of, entries_between, sweep
 from ..engine.tensor import Tensor, at_new_node, make_tensor

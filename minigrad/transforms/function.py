@@ -22,9 +22,8 @@ from ..engine.fitting import as_contribution
 from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
-from ..engine.outputs import outputs as outputs_at
 from ..engine.tape import Entry, Output, depending_on, entry_of, wengert_list
-from ..engine.tensor import Tensor, make_tensor
+from ..engine.tensor import Tensor, make_tensor, outputs as outputs_at
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
 from .context import Doubt, FunctionContext, Kept, Slot, reads

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...device import is_device_array
-from ...engine.ranges import all_finite, squares_fit
 from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
 from ...rules.axes import expand, from_rows, rows_of
 from ...rules.elementwise import _sum_of_squares, ratio
 from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
 from ...rules.neural import is_normal, softmax
+from ...rules.ranges import all_finite, squares_fit
 from ...rules.special import check_not_complex, erf
 
 contract: Any = None  # a function of the page: a sum of products with lists of labels

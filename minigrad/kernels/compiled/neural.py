@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitive import Primitive
-from ...engine.ranges import variances_fit
 from ...engine.types import Array
 from ...rules import neural
+from ...rules.ranges import variances_fit
 from ..numpy.activations import gelu_backward, gelu_forward
 from ..numpy.rows import Needs
 from . import elementwise, rows as by_rows

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.ranges import all_finite
 from ...engine.sums import ones, unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
+from ...rules.ranges import all_finite
 from ..threads import for_each, in_blocks
 from .rows import Needs, as_rows, row_sums
 from .softmax import exp_into, softmax_in_place

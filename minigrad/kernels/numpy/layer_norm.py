@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.ranges import variances_fit
 from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import layer_norm
+from ...rules.ranges import variances_fit
 from ..threads import in_blocks
 from .rows import Needs, as_rows, row_sums
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .tensor import Tensor
-from .types import Array
+from ..engine.tensor import Tensor
+from ..engine.types import Array
 
 
 def all_finite(*arrays: Any) -> bool:
