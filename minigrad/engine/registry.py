@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +31,7 @@ def is_elementwise(primitive: Any) -> bool:
 
 
 class ByReference:
-    """A base class for objects that are pickled by their name in a module. A copy is the same object."""
+    """A base class for objects that are pickled by their name in a module, as functions are. A copy is the same object."""
 
     name: str
     function: Any
@@ -46,33 +45,21 @@ class ByReference:
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
-    def __reduce__(self) -> Any:
-        """Return a function that imports this object, with the module and the name for it.
+    def __reduce__(self) -> str:
+        """Return the name of this object in the module that declared it, which becomes its ``__module__``.
 
         Raises:
             UnsupportedError: no module that could have declared the object has it as an attribute.
         """
-        declared = [*self.rules.values(), self.rule_for_each, self.composition, self.function]
-        modules = [getattr(function, "__module__", None) or "" for function in declared]
         own_name = self.name.rpartition(".")[2]
-        location = _module_and_name(self, modules, own_name)
-        if location is None:
-            raise UnsupportedError(
-                f"{self!r} cannot be pickled: pickle stores the name under which a module holds it, and none does. "
-                f"Assign it at the top of a module, {own_name} = primitive(...)"
-            )
-        return _imported, location
-
-
-def _module_and_name(value: Any, modules: Iterable[str], name: str) -> tuple[str, str] | None:
-    """Return the first of ``modules`` with ``value`` as an attribute, and the attribute's name. Prefer the name ``name``."""
-    for module in dict.fromkeys(modules):
-        attributes = vars(sys.modules[module]) if module in sys.modules else {}
-        if names := [attribute for attribute, other in attributes.items() if other is value]:
-            return module, name if name in names else names[0]
-    return None
-
-
-def _imported(module: str, name: str) -> Any:
-    """Return an attribute of a module. ``pickle.load`` calls this function."""
-    return getattr(importlib.import_module(module), name)
+        for declared in (*self.rules.values(), self.rule_for_each, self.composition, self.function):
+            module = getattr(declared, "__module__", None) or ""
+            attributes = vars(sys.modules[module]) if module in sys.modules else {}
+            names = [attribute for attribute, other in attributes.items() if other is self]
+            if names:
+                self.__module__ = module
+                return own_name if own_name in names else names[0]
+        raise UnsupportedError(
+            f"{self!r} cannot be pickled: pickle stores the name under which a module holds it, and none does. "
+            f"Assign it at the top of a module, {own_name} = primitive(...)"
+        )
