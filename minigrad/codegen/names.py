@@ -12,6 +12,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from .._source import SourceLine, of_library
+from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
 from ..graph.record.expressions import Program
 from .statements import Statement, Value, key_of, ufunc_of
@@ -46,7 +47,7 @@ def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
             frame = frame.f_back
             continue
         if module.startswith("minigrad.engine"):
-            if frame.f_code.co_name == "sweep":
+            if frame.f_code is Sweep.run.__code__:
                 return None
             frame = frame.f_back
             continue

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,34 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")  # the result of an operation: Tensor
 Axis = int | tuple[int, ...] | None
+
+
+class _Operator(Protocol):
+    """The type of the method of a binary operator."""
+
+    def __get__(self, tensor: ArrayMethods[R], kind: Any = None, /) -> Callable[[TensorLike], R]: ...
+
+
+def _binary(ufunc: np.ufunc) -> tuple[_Operator, _Operator]:
+    """Return the two methods of an operator: for ``t + other`` and for ``other + t``."""
+
+    def operate(self: Any, other: Any) -> Any:
+        return operators[ufunc](self, other)
+
+    def operate_reflected(self: Any, other: Any) -> Any:
+        return operators[ufunc](other, self)
+
+    return operate, operate_reflected
+
+
+def _binary_of_bits(ufunc: np.ufunc) -> tuple[_Operator, _Operator]:
+    def operate(self: Any, other: Any) -> Any:
+        return registry[ufunc].call_numpy((self, other), {})
+
+    def operate_reflected(self: Any, other: Any) -> Any:
+        return registry[ufunc].call_numpy((other, self), {})
+
+    return operate, operate_reflected
 
 
 class ArrayMethods(Generic[R]):
@@ -76,59 +104,28 @@ class ArrayMethods(Generic[R]):
 
     # Operators
 
-    def __add__(self, other: TensorLike) -> R:
-        return operators[np.add](self, other)
+    __add__, __radd__ = _binary(np.add)
+    __sub__, __rsub__ = _binary(np.subtract)
+    __mul__, __rmul__ = _binary(np.multiply)
+    __truediv__, __rtruediv__ = _binary(np.divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide)
+    __mod__, __rmod__ = _binary(np.remainder)
+    __pow__, __rpow__ = _binary(np.power)
+    __matmul__, __rmatmul__ = _binary(np.matmul)
 
-    def __radd__(self, other: TensorLike) -> R:
-        return operators[np.add](other, self)
+    # Bit operators take booleans and integers only. They have no derivative, and their results require no gradient.
 
-    def __sub__(self, other: TensorLike) -> R:
-        return operators[np.subtract](self, other)
-
-    def __rsub__(self, other: TensorLike) -> R:
-        return operators[np.subtract](other, self)
-
-    def __mul__(self, other: TensorLike) -> R:
-        return operators[np.multiply](self, other)
-
-    def __rmul__(self, other: TensorLike) -> R:
-        return operators[np.multiply](other, self)
-
-    def __truediv__(self, other: TensorLike) -> R:
-        return operators[np.divide](self, other)
-
-    def __rtruediv__(self, other: TensorLike) -> R:
-        return operators[np.divide](other, self)
-
-    def __floordiv__(self, other: TensorLike) -> R:
-        return operators[np.floor_divide](self, other)
-
-    def __rfloordiv__(self, other: TensorLike) -> R:
-        return operators[np.floor_divide](other, self)
-
-    def __mod__(self, other: TensorLike) -> R:
-        return operators[np.remainder](self, other)
-
-    def __rmod__(self, other: TensorLike) -> R:
-        return operators[np.remainder](other, self)
+    __and__, __rand__ = _binary_of_bits(np.bitwise_and)
+    __or__, __ror__ = _binary_of_bits(np.bitwise_or)
+    __xor__, __rxor__ = _binary_of_bits(np.bitwise_xor)
+    __lshift__, __rlshift__ = _binary_of_bits(np.left_shift)
+    __rshift__, __rrshift__ = _binary_of_bits(np.right_shift)
 
     def __divmod__(self, other: Any) -> tuple[R, R]:
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> tuple[R, R]:
         return other // self, other % self
-
-    def __pow__(self, other: TensorLike) -> R:
-        return operators[np.power](self, other)
-
-    def __rpow__(self, other: TensorLike) -> R:
-        return operators[np.power](other, self)
-
-    def __matmul__(self, other: TensorLike) -> R:
-        return operators[np.matmul](self, other)
-
-    def __rmatmul__(self, other: TensorLike) -> R:
-        return operators[np.matmul](other, self)
 
     def __neg__(self) -> R:
         return operators[np.negative](self)
@@ -139,40 +136,8 @@ class ArrayMethods(Generic[R]):
     def __abs__(self) -> R:
         return operators[np.absolute](self)
 
-    # Bit operators take booleans and integers only. They have no derivative, and their results require no gradient.
-
-    def __and__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_and, self, other)
-
-    def __rand__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_and, other, self)
-
-    def __or__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_or, self, other)
-
-    def __ror__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_or, other, self)
-
-    def __xor__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_xor, self, other)
-
-    def __rxor__(self, other: TensorLike) -> R:
-        return _bits(np.bitwise_xor, other, self)
-
-    def __lshift__(self, other: TensorLike) -> R:
-        return _bits(np.left_shift, self, other)
-
-    def __rlshift__(self, other: TensorLike) -> R:
-        return _bits(np.left_shift, other, self)
-
-    def __rshift__(self, other: TensorLike) -> R:
-        return _bits(np.right_shift, self, other)
-
-    def __rrshift__(self, other: TensorLike) -> R:
-        return _bits(np.right_shift, other, self)
-
     def __invert__(self) -> R:
-        return _bits(np.invert, self)
+        return registry[np.invert].call_numpy((self,), {})
 
     # Comparisons compare the values and return plain arrays of booleans.
 
@@ -393,10 +358,6 @@ class Places(Generic[R]):
     def multiply(self, values: TensorLike) -> R:
         """Multiply the picked elements by ``values``. If the index repeats an element, all of its values are multiplied."""
         return registry[operator.setitem, "multiply"](self._tensor, values, self._index)
-
-
-def _bits(ufunc: Any, *operands: Any) -> Any:
-    return registry[ufunc].call_numpy(operands, {})
 
 
 def plain_array(tensor: Any, what: str, remedy: str) -> Any:
