@@ -24,6 +24,7 @@ from .tensor import Tensor, make_tensor
 # The form of a call: for each of ``arguments`` its index in the call (None if the call omits it) and its default; the index,
 # name and default of each other argument; how many arguments NumPy collects as ``*args``; the names that are not supported.
 _Form = tuple[list[tuple[int | None, Any]], list[tuple[int, str, Any]], int, set[str]]
+_AS_IT_IS: _Form = [], [], 0, set()  # the form of a call with all of ``arguments`` and no others
 
 
 class Bound(Signed):
@@ -90,13 +91,14 @@ class Bound(Signed):
 
     def sort(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return ``arguments``, and the other arguments of a call by name, without those whose value is NumPy's default."""
-        form = (len(args), *kwargs)  # a program repeats few forms of call; reading one is slow, so the result is stored
-        positions, others, rest, unsupported = self._forms.get(form) or self._forms.setdefault(
-            form, self._form(args, kwargs)
-        )
+        key = (len(args), *kwargs)  # a program repeats few forms of call; reading one is slow, so the result is stored
+        form = self._forms.get(key) or self._forms.setdefault(key, self._form(args, kwargs))
+        if form is _AS_IT_IS:
+            return args, kwargs
+        positions, others, rest, unsupported = form
         values = (*args, *kwargs.values())
-        arrays = [default if i is None else values[i] for i, default in positions] if positions else []
-        keywords = {name: values[i] for i, name, default in others if values[i] is not default} if others else {}
+        arrays = [default if i is None else values[i] for i, default in positions]
+        keywords = {name: values[i] for i, name, default in others if values[i] is not default}
         if unsupported or rest:
             arrays += args[len(args) - rest :]
             for name in unsupported & keywords.keys():
@@ -125,6 +127,8 @@ class Bound(Signed):
         positions = [(places.pop(name, None), self.defaults.get(name)) for name in self.arguments]
         others = [(i, name, parameters[name].default if name in parameters else self) for name, i in places.items()]
         unsupported = places.keys() & parameters.keys() - set(self.parameters)
+        if named == list(self.arguments) and not kwargs:
+            return _AS_IT_IS
         return positions, others, len(args) - len(named), unsupported
 
     @functools.cached_property

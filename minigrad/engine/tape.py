@@ -171,7 +171,8 @@ class Sweep:
         pulled: the entry whose rules are running or ran last.
 
     Raises:
-        GraphError: an earlier sweep released the values of an entry that this sweep needs.
+        GraphError: an earlier sweep released the values of an entry that this sweep needs (then nothing has changed), or an
+            observer found that a kept value was changed.
     """
 
     def __init__(
@@ -241,8 +242,9 @@ class Sweep:
                 total += g
             else:
                 arrived[node] = g if total is None else total + g
-                if (owned or total is not None or g is not contribution) and g.shape and not self.create_graph:
-                    self.owned.add(node)  # a Tensor is never changed in place, and a 0-d sum may be a scalar of NumPy
+                new = owned or total is not None or g is not contribution
+                if new and not self.create_graph and g.shape:  # a 0-d sum may be an immutable scalar of NumPy
+                    self.owned.add(node)
 
 
 @np.errstate(all="ignore")  # gradients may be infinite or NaN; NumPy warns in the forward pass only
@@ -276,7 +278,7 @@ def depending_on(nodes: Iterable[Node], entries: Iterable[Entry]) -> list[Entry]
     """Return those of ``entries``, which are in order, that depend on one of ``nodes``."""
     found, depending = [], set(nodes)
     for entry in entries:
-        if any(entry_of(parent) in depending for parent in entry.parents):
+        if not depending.isdisjoint(map(entry_of, entry.parents)):
             found.append(entry)
             depending.add(entry)
     return found
