@@ -26,13 +26,6 @@ def copied(array: Array) -> Any:
     return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
-def whole(array: Array) -> bool:
-    """Whether the array is contiguous and writeable, and is not a view that keeps a larger array alive."""
-    if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # a CuPy array has no such flag
-        return False
-    return array.base is None or getattr(array.base, "size", -1) == array.size
-
-
 def operand(value: Any) -> Any:
     """Return ``value`` as a number or an array that rules can compute with.
 

@@ -81,9 +81,9 @@ def _sum(primitive: Primitive) -> Callable[..., Any]:
     def operate(x: Tensor, axis: Any = None, keepdims: Any = False) -> Any:
         node, array = x._node, x._array
         plan = plans.get(0b11)
-        plain = type(array) is _ndarray and type(keepdims) is bool
         small = axis is None or (type(axis) is int and array.size < least)
-        if node is None or in_any_thread or plan is None or not (plain and small):
+        plain = small and type(array) is _ndarray and type(keepdims) is bool
+        if node is None or in_any_thread or plan is None or not plain:
             return primitive(x, axis=axis, keepdims=keepdims)
         try:
             ans = np.asarray(reduce(array, axis, None, None, keepdims))

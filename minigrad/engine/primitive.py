@@ -30,13 +30,12 @@ from .modes import recording
 from .observers import in_any_thread
 from .plan import Plan
 from .registry import ByReference, operators, primitives, registry, when_declared
-from .signatures import arrays_of, check_order, check_rule, parameters_of
+from .signatures import arrays_of, check_names, check_order, check_rule, parameters_of
 from .tape import NO_KEYWORDS, Entry
 from .tensor import Tensor, as_arrays, first_floating, make_tensor, outputs
 from .types import Rule
 
 ndarray = np.ndarray
-_RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
 class Primitive(ByReference, Bound):
@@ -71,7 +70,7 @@ class Primitive(ByReference, Bound):
             self._signature_of = function
             names, self.arguments, self.defaults, self._by_position, collecting = parameters_of(function)
             self.parameters = tuple([name for name in names if name not in collecting])
-            self._check_names(names)
+            check_names(names, name)
             self.arity = len(self.arguments)
             self._numpy = list(numpy)
         self._slash = bool(self.arguments)
@@ -97,7 +96,7 @@ class Primitive(ByReference, Bound):
             ArgumentError: there is no argument of this name, or a rule has a parameter of an unknown name. Then no rule is
                 declared.
         """
-        self._check_names(rules)
+        check_names(rules, self.name)
         arguments = self.arguments if self._slash else arrays_of(self.function, self.name, rules)
         if unknown := set(rules) - set(arguments):
             raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {arguments}")
@@ -158,13 +157,6 @@ class Primitive(ByReference, Bound):
         for callback in when_declared:
             callback(self)
         return self
-
-    def _check_names(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name in _RESERVED or name.endswith("_shape"):
-                raise ArgumentError(
-                    f"'{name}' is a name that rules use for themselves; rename this argument of {self.name}"
-                )
 
     def _known(self, arguments: tuple[str, ...], *more: str) -> set[str]:
         """Return the names that a rule's parameters may have."""

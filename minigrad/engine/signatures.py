@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 
+_RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 _UNNAMED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
@@ -95,6 +96,13 @@ def arrays_of(function: Callable[..., Any], name: str, named: Collection[str]) -
             f"{left_out[0]}=None if it has no derivative, or move it after the array arguments"
         )
     return arrays
+
+
+def check_names(arguments: Iterable[str], name: str) -> None:
+    """Raise if an argument of the operation ``name`` bears a name that rules use for other values."""
+    for argument in arguments:
+        if argument in _RESERVED or argument.endswith("_shape"):
+            raise ArgumentError(f"'{argument}' is a name that rules use for themselves; rename this argument of {name}")
 
 
 def check_rule(rule: Callable[..., Any], what: str, known: set[str], skip: int) -> None:

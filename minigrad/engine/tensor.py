@@ -13,7 +13,7 @@ import numpy as np
 from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
 from . import observers
-from .arrays import NUMBERS, as_array, check_differentiable, copied, whole
+from .arrays import NUMBERS, as_array, check_differentiable, copied
 from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods, plain_array
 from .modes import ensure_recording
@@ -225,7 +225,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         if isinstance(g, Tensor):  # with create_graph, grad is on the tape: it is replaced, never changed in place
             self._grad = at_new_node(g) if before is None else before + g
         elif before is None:
-            self._grad = make_tensor(g if owned and whole(g) else copied(g), None)
+            self._grad = make_tensor(g if owned and _whole(g) else copied(g), None)
         elif before._node is not None:
             self._grad = make_tensor(before._array + g, None)
         else:
@@ -256,10 +256,8 @@ _new = Tensor.__new__
 def make_tensor(array: Array, node: Node) -> Tensor:
     """Return a Tensor of ``array`` at ``node``, without the checks and the copy of the constructor."""
     tensor = _new(Tensor)
-    tensor._array = array
-    tensor._node = node
-    tensor._grad = None
-    tensor.name = None
+    tensor._array, tensor._node = array, node
+    tensor._grad = tensor.name = None
     return tensor
 
 
@@ -308,3 +306,11 @@ def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, gr
     tensor.requires_grad = requires_grad
     tensor.grad = grad
     return tensor
+
+
+def _whole(array: Array) -> bool:
+    """Whether the array is contiguous and writeable, and is not a view that keeps a larger array alive."""
+    alone = array.base is None or getattr(array.base, "size", -1) == array.size
+    return bool(
+        alone and array.flags.c_contiguous and getattr(array.flags, "writeable", True)
+    )  # not all have this flag
