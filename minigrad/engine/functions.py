@@ -18,7 +18,7 @@ from ..errors import ArgumentError, DTypeError, MinigradError, UnsupportedError
 from .arrays import as_array
 from .messages import cannot_write, own_error, short
 from .registry import registry
-from .signatures import Signed, numpys_name, parameters_of, signature_or_none
+from .signatures import numpys_name, parameters_of, signature_or_none
 from .tensor import Tensor, make_tensor
 
 # The form of a call: for each of ``arguments`` its index in the call (None if the call omits it) and its default; the index,
@@ -27,7 +27,7 @@ _Form = tuple[list[tuple[int | None, Any]], list[tuple[int, str, Any]], int, set
 _AS_IT_IS: _Form = [], [], 0, set()  # the form of a call with all of ``arguments`` and no others
 
 
-class Bound(Signed):
+class Bound:
     """A callable with the signature of a NumPy function.
 
     Attributes:
@@ -45,6 +45,13 @@ class Bound(Signed):
     defaults: dict[str, Any]
     _numpy: list[Any]
     _bind_call: Callable[..., Any] | None
+    _signature_of: Callable[..., Any]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "__signature__":  # it is read at its first use
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        signature = self.__dict__[name] = inspect.signature(self._signature_of)
+        return signature
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         raise NotImplementedError

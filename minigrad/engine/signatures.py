@@ -136,15 +136,3 @@ def numpys_name(function: Any) -> str:
     """Return the name of a NumPy function as a user writes it, such as ``np.linalg.norm``."""
     module = getattr(function, "__module__", None) or "numpy"
     return f"{module.replace('numpy', 'np', 1)}.{function.__name__}"
-
-
-class Signed:
-    """A callable with the signature of the function ``_signature_of``, which is read at the first use of ``__signature__``."""
-
-    _signature_of: Callable[..., Any]
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "__signature__":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        signature = self.__dict__[name] = inspect.signature(self._signature_of)
-        return signature
