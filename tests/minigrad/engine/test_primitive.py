@@ -339,6 +339,14 @@ def test_a_plan_of_many_arguments_is_made_in_one_pass() -> None:
     assert events(211) < 5 * events(53)
 
 
+def test_a_call_keeps_what_the_rules_of_its_tracked_arguments_read() -> None:
+    both = mg.primitive(lambda x, y, /: x * y, name="both").vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
+    x, y, tracked = Tensor([2.0]), np.array([3.0]), mg.Tensor([5.0], requires_grad=True)
+    entries: list[Any] = [both(tracked, y)._node, both(x, tracked)._node, both(tracked, tracked)._node]
+    assert [entry.plan.names for entry in entries] == [["y"], ["x"], ["y", "x"]]
+    assert [float(entry.kept[0][0]) for entry in entries] == [3.0, 2.0, 5.0]
+
+
 def test_an_unknown_keyword_is_named() -> None:
     x = mg.Tensor(np.ones((2, 3)), requires_grad=True)
     with pytest.raises(mg.UnsupportedError, match="attention of a Tensor does not take nope=1"):

@@ -17,7 +17,7 @@ import pytest
 import minigrad as mg
 from minigrad import GraphError, Tensor
 from minigrad.engine.observers import active
-from minigrad.engine.tape import Leaf, cotangent_of, sweep
+from minigrad.engine.tape import Leaf, Sweep, cotangent_of, sweep
 from minigrad.engine.tensor import make_tensor
 from tests.leaves import grad_of
 
@@ -397,6 +397,13 @@ def test_what_is_older_than_the_ends_is_not_walked() -> None:
         g = make_tensor(np.ones((2,)), Leaf(None, (2,), np.dtype(float)))
         fused = mg.softmax(history)
         fused._node.plan.pull_tensors(fused._node, g)
+    running = Sweep(
+        {loss._node: np.ones(())}, retain_graph=True, wanted=[leaf._node]
+    )  # exp(end) depends on no such leaf
+    assert [entry.primitive.name for entry in running.entries] == ["multiply", "sum"]
+    assert running.needs(leaf._node) and not running.needs(end._node)
+    running.run()
+    assert not running.arrived.keys() - {leaf._node}
     for entry, before in zip(of_history, parents):
         entry.parents = before
     (through,) = sweep({loss._node: np.ones(())}, wanted=[x._node]).values()
