@@ -8,7 +8,6 @@ again. The entries of the second run match those of the first by their order and
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
@@ -53,31 +52,29 @@ def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
         2.0
     """
     segment = _Segment(f, args, kwargs)
-    with _running(_Run(None)) as run:
+    with _Run() as run:
         output = f(*args, **kwargs)
     segment.drop(run, output)
     return output
 
 
 class _Run:
-    """A context that collects the entries of one run and the values of :func:`replayed` in it."""
+    """A context that collects the entries of one run and the values of :func:`replayed` in it. A second run has a ``replay``."""
 
-    def __init__(self, values: list[Any] | None) -> None:
+    def __init__(self, replay: Iterator[Any] | None = None) -> None:
+        self.replay = replay
         self.entries: list[Entry] = []
         self.values: list[Any] = []
-        self.replay: Iterator[Any] | None = None if values is None else iter(values)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.entries.append(entry)
 
+    def __enter__(self) -> _Run:
+        active.enter(self)
+        return self
 
-@contextlib.contextmanager
-def _running(run: _Run) -> Iterator[_Run]:
-    active.enter(run)
-    try:
-        yield run
-    finally:
-        active.leave(run)
+    def __exit__(self, *_: object) -> None:
+        active.leave(self)
 
 
 def replayed(make: Callable[[], R]) -> R:
@@ -88,15 +85,14 @@ def replayed(make: Callable[[], R]) -> R:
     if not in_any_thread:
         return make()
     first_runs = []
-    for context in reversed(active.contexts):
-        if isinstance(context, _Run):
-            if context.replay is not None:
-                try:
-                    value: R = next(context.replay)
-                except StopIteration:
-                    raise _differs("it drew more random numbers") from None
-                break
-            first_runs.append(context)
+    for run in reversed([context for context in active.contexts if isinstance(context, _Run)]):
+        if run.replay is not None:
+            try:
+                value: R = next(run.replay)
+            except StopIteration:
+                raise _differs("it drew more random numbers") from None
+            break
+        first_runs.append(run)
     else:
         value = make()
     for run in first_runs:
@@ -104,15 +100,11 @@ def replayed(make: Callable[[], R]) -> R:
     return value
 
 
-class _TensorArgument:
-    """A Tensor among the arguments without its node: the second run needs only whether the Tensor was tracked."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.array = tensor._array
-        self.tracked = tensor.requires_grad
-
-    def tensor(self) -> Tensor:
-        return make_tensor(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
+def _separate(value: Any) -> Any:
+    """Return an argument for the second run: a Tensor at no node of the first run, and a generator in its present state."""
+    if isinstance(value, Tensor):
+        return make_tensor(value._array, Leaf(None, value.shape, value.dtype) if value.requires_grad else None)
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
 
 class _Segment:
@@ -120,7 +112,7 @@ class _Segment:
 
     def __init__(self, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.f = f
-        self.arguments = map_leaves(_to_keep, (args, kwargs))
+        self.arguments = map_leaves(_separate, (args, kwargs))
         self.values: list[Any] = []
         self.done: list[tuple[Any, ...]] = []
         self.outputs: list[Any] = []
@@ -145,8 +137,8 @@ class _Segment:
         entry.plan, entry.kept = self.restored.pop(index)
 
     def _run_again(self) -> dict[int, tuple[Any, Any]]:
-        args, kwargs = map_leaves(_to_pass, self.arguments)
-        with enable_grad(), _running(_Run(self.values)) as run:
+        args, kwargs = map_leaves(_separate, self.arguments)  # again, because this run may fail and be repeated
+        with enable_grad(), _Run(iter(self.values)) as run:
             output = self.f(*args, **kwargs)
         done = [_description(entry) for entry in run.entries]
         if done != self.done:
@@ -164,35 +156,20 @@ class _Dropped:
     """The plan of an entry whose kept values were dropped; the first pull restores the plan and the values."""
 
     def __init__(self, segment: _Segment, index: int, plan: Any) -> None:
-        self.segment = segment
-        self.index = index
-        self.primitive, self.names, self.owned = plan.primitive, plan.names, plan.owned
-
-    def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
-        self.restore(entry)
-        contributions = entry.plan.pull(entry, g)
-        self.owned = entry.plan.owned
-        return contributions
+        self.segment, self.index = segment, index
+        self.primitive, self.names = plan.primitive, plan.names
 
     def restore(self, entry: Entry) -> None:
         self.segment.restore(entry, self.index)
         tell_pulled(entry)  # observers of the pull had no values to read before
 
+    def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
+        self.restore(entry)
+        return entry.plan.pull(entry, g)
+
     def pull_tensors(self, entry: Entry, g: Array) -> Sequence[Any]:
         self.restore(entry)
         return entry.plan.pull_tensors(entry, g)
-
-
-def _to_keep(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return _TensorArgument(value)
-    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
-
-
-def _to_pass(value: Any) -> Any:
-    if isinstance(value, _TensorArgument):
-        return value.tensor()
-    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
 
 def _description(entry: Entry) -> tuple[Any, ...]:
