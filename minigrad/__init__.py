@@ -51,7 +51,7 @@ from .rules.neural import (
 from .rules.reductions import logsumexp
 from .rules.special import erf
 from .transforms.function import Function
-from .transforms.grad import elementwise_grad, grad, value_and_grad, vjp
+from .transforms.grad import autograd_grad, elementwise_grad, grad, value_and_grad, vjp
 
 try:
     from .kernels import compiled_kernels, num_threads, set_num_threads
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from .graph.watch.provenance import find_nan
     from .guards.anomaly import detect_anomaly
     from .guards.checking import GradientError, check_grads
-    from .transforms.autograd_grad import autograd_grad
     from .transforms.checkpoint import checkpoint
     from .transforms.derivatives import hessian, hvp, jacobian, jvp
     from .transforms.trees import stop_gradient, tree_map
@@ -154,7 +153,6 @@ __all__ = [
 _LATER = {
     "GradientError": "guards.checking",
     "attention_maps": "graph.pages.attention_maps",
-    "autograd_grad": "transforms.autograd_grad",
     "check_edges": "graph.watch.checks",
     "check_grads": "guards.checking",
     "checkpoint": "transforms.checkpoint",

@@ -59,7 +59,7 @@ def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
 
 
 class _Run:
-    """A context that collects the entries of one run and the values of :func:`replayed` in it. A second run has a ``replay``."""
+    """A context that collects the entries of a run and the values of :func:`replayed`; a second run has them in ``replay``."""
 
     def __init__(self, replay: Iterator[Any] | None = None) -> None:
         self.replay = replay

@@ -16,7 +16,7 @@ from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Node
 from ..errors import GraphError, UnsupportedError
 from .forward_mode import push
-from .grad import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
+from .grad import Argnum, Recorded, check_arguments, check_no_step, choose, grad, kind_of, result, seeds_of
 
 _AT_ONCE = 1 << 21  # elements; bounds the number of directions pushed together times the largest array on the tape
 
@@ -53,9 +53,8 @@ def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
     """Return the tangent of the output from those of the inputs."""
     create_graph = run.records(tangents)
     starts = seeds_of(run.inputs, tangents, create_graph, "a tangent")
-    ends = [t._node for t in leaves(run.output) if is_tracked(t)]
     with ensure_recording():
-        found = push(starts, ends, create_graph=create_graph)
+        found = push(starts, run.ends, create_graph=create_graph)
 
     def along(t: Any) -> Any:
         if not isinstance(t, Tensor):
@@ -96,7 +95,8 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         _check_kind("input", run.inputs, holomorphic)
         _check_kind("output", run.output, holomorphic)
         inputs, outputs = (sum(np.size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
-        by_columns = inputs <= outputs and not _hooked(run)
+        hooked = any(node.hooks is not None for node in (*wengert_list(run.ends), *run.starts))  # for reverse mode only
+        by_columns = inputs <= outputs and not hooked
         with ensure_recording():
             try:
                 found = (_by_columns if by_columns else _by_rows)(run, create_graph=run.records(()))
@@ -122,12 +122,6 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
 
 
 _Jacobians = dict[tuple[int, Node], Any]  # the Jacobian for each pair of an output's id and an input's node
-
-
-def _hooked(run: Recorded) -> bool:
-    """Return whether there are hooks; they take cotangents, which only reverse mode has."""
-    ends = [t._node for t in leaves(run.output) if is_tracked(t)]
-    return any(node.hooks is not None for node in (*wengert_list(ends), *run.starts))
 
 
 def _by_columns(run: Recorded, create_graph: bool) -> _Jacobians:
@@ -178,7 +172,7 @@ def _by_rows(run: Recorded, create_graph: bool) -> _Jacobians:
 
 def _check_kind(what: str, tree: Any, holomorphic: bool) -> None:
     for leaf in leaves(tree):
-        dtype = leaf.dtype if hasattr(leaf, "dtype") else np.dtype(type(leaf))
+        dtype = kind_of(leaf)[1]
         if (dtype.kind == "c") != holomorphic:
             remedy = (
                 "with holomorphic=True inputs and outputs are complex"

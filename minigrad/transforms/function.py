@@ -7,26 +7,30 @@ values from the forward than its arguments and result.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from time import perf_counter
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from .._tree import leaves
-from ..device import zeros
+from ..device import is_device_array, zeros
 from ..engine import observers
 from ..engine.arrays import as_array, copied
 from ..engine.fitting import as_contribution
 from ..engine.hooks import read_only
+from ..engine.methods import values_of
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.tape import Entry, Output, depending_on, entry_of, wengert_list
 from ..engine.tensor import Tensor, make_tensor, outputs as outputs_at
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
-from .context import Doubt, FunctionContext, Kept, Slot, reads
+from .grad import as_constant
 
 
 class Function:
@@ -79,18 +83,18 @@ class Function:
         on = recording()
         parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]
         ctx = FunctionContext(tuple(parent is not None for parent in parents))
-        before = reads.count
+        before = _reads.count
         with no_grad():
             returned = cls.forward(ctx, *args, **kwargs)
         if not any(isinstance(arg, Tensor) for arg in args):
             return returned
         outputs = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
-        arrays = tuple(as_array(_value(output)) for output in outputs)
+        arrays = tuple(as_array(values_of(output)) for output in outputs)
         ans = arrays if isinstance(returned, (tuple, list)) else arrays[0]
         floating = [array for array in arrays if array.dtype.kind in "fc"]
         if not any(ctx.needs_input_grad) or not floating:
             return outputs_at(ans, None)
-        kept = Kept(ctx, args, outputs, arrays, plain, reads.count != before)
+        kept = _Kept(ctx, args, outputs, arrays, plain, _reads.count != before)
         plan = _FunctionPlan(cls, args, ctx.needs_input_grad, kept, ans)
         for observe in observers.plan_made:
             observe(plan)
@@ -99,7 +103,7 @@ class Function:
         entry = Entry(plan, parents, plan.keep(kept.values), floating[0])
         kept.values = []
         if started:
-            observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
+            observers.tell_recorded(entry, [values_of(arg) for arg in args], ans, perf_counter() - started)
         return outputs_at(ans, entry)
 
     @classmethod
@@ -112,6 +116,150 @@ class Function:
                 "would be cut off from the tape: pass it as a separate positional argument"
             )
         return hidden
+
+
+_CONSTANT = (int, str, type(None), type(...), range, type, ModuleType, np.bool_, np.integer, np.dtype, np.ufunc)
+
+
+class FunctionContext:
+    """``ctx``: the object that passes values from the forward of one :class:`Function` call to its backward.
+
+    Assign values to attributes of any name, or pass them to :meth:`save_for_backward`. What a second derivative does with a
+    value depends on what it is:
+
+    1. An input or an output is connected to the tape, also inside tuples, lists, dicts, dataclasses, and the attributes of an
+       object of a plain class.
+    2. Integers, booleans, text, None, dtypes, functions without a closure, arrays of integers or booleans, and arguments of
+       ``apply`` that are not Tensors are constants. So are floating numbers, unless forward takes numbers out of a Tensor
+       (``t.numpy()``, ``t.item()``). What backward finds elsewhere is a constant, too, so write no results there.
+    3. Any other value, such as an intermediate result, is *doubtful*. First derivatives are right, and a second derivative
+       with respect to the inputs raises GraphError.
+
+    Attributes:
+        needs_input_grad: one boolean per argument of ``apply``: whether it needs a gradient.
+        saved_tensors: in backward, the saved values in their order.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep these Tensors, arrays or Nones until the backward pass is over."""
+        self.saved_tensors = values
+
+
+class _Reads(threading.local):
+    """Counts how often code of this thread took floating numbers out of a Tensor."""
+
+    count = 0
+
+    def note(self, tensor: Any) -> None:
+        self.count += tensor.dtype.kind in "fc"
+
+
+_reads = _Reads()
+observers.handed_out.append(_reads.note)
+observers.numbers_read.append(_reads.note)
+
+
+class _Slot(int):
+    """Stands in a context for an array or a Tensor: the index of its array in ``entry.kept``."""
+
+
+class _Kept:
+    """What the context of one call keeps.
+
+    Attributes:
+        values: the array of each slot, for the entry.
+        origins: where each is from ("argument" i, "ans" i, which is an output, or "saved"), and whether it was a Tensor.
+        doubtful: the names of the doubtful values.
+    """
+
+    def __init__(
+        self, ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], arrays: Any, plain: Any, read: bool
+    ) -> None:
+        """``arrays`` are those of ``outputs``. ``plain`` has the arguments without Tensors. For ``read`` see _is_constant."""
+        tensors, given = [arg for arg in args if isinstance(arg, Tensor)], {*map(id, plain)}
+        shared = {id(t._array) for t in tensors for u in tensors if t._array is u._array and t._node is not u._node}
+        shared |= given & {id(t._array) for t in tensors}  # t.numpy() and t.detach() share the array of t
+        given -= shared
+        origins = {id(output): ("ans", i) for found in (outputs, arrays) for i, output in enumerate(found)}
+        origins |= {id(arg): ("argument", i) for i, arg in enumerate(args)}
+        origins |= {id(t._array): ("saved", 0) if id(t._array) in shared else origins[id(t)] for t in tensors}
+        self.values, self.origins, self.doubtful = list[Any](), list[tuple[str, int, bool]](), list[str]()
+
+        def replaced(path: str, value: Any) -> Any:
+            array, wrapped = (value._array, True) if isinstance(value, Tensor) else (value, False)
+            is_array = isinstance(array, (np.ndarray, np.generic)) or is_device_array(array)
+            kind, i = (is_array and (origins.get(id(value)) or origins.get(id(array)))) or ("saved", 0)
+            if kind == "saved" and wrapped and value._node is not None:
+                return value  # it is at its own node
+            if kind == "saved" and id(value) not in given and not _is_constant(array, read):
+                self.doubtful.append(path)
+            if not is_array:
+                return value
+            self.values.append(arrays[i] if kind == "ans" else array)
+            self.origins.append((kind, i, wrapped))
+            return _Slot(len(self.values) - 1)
+
+        done: dict[int, Any] = {}
+        self._all = {name: _rebuilt(f"ctx.{name}", value, replaced, done) for name, value in vars(ctx).items()}
+        self._filled = [name for name, value in vars(ctx).items() if self._all[name] is not value]
+
+    def context(self, fill: Callable[[Any, Any], Any]) -> FunctionContext:
+        """Return a context with ``fill(path, slot)`` in place of each slot; ``fill`` returns other values as they are."""
+        ctx, done = object.__new__(FunctionContext), dict[int, Any]()
+        vars(ctx).update(self._all)
+        for name in self._filled:
+            vars(ctx)[name] = _rebuilt(name, self._all[name], fill, done)
+        return ctx
+
+
+def _rebuilt(path: str, value: Any, leaf: Callable[[Any, Any], Any], done: dict[int, Any]) -> Any:
+    """Return ``value`` with ``leaf(path, v)`` for each v in its containers. Only containers that this changes are copied."""
+    kind: Any = type(value)
+    items: Any = None
+    if kind is not _Slot and isinstance(value, _CONSTANT):
+        return value
+    if kind in (tuple, list) or (
+        isinstance(value, tuple) and hasattr(kind, "_fields") and not hasattr(value, "__dict__")
+    ):
+        items, form = dict(enumerate(value)), "{}[{}]"
+    elif kind is dict and all(isinstance(key, (str, int)) for key in value):
+        items, form = value, "{}[{!r}]"
+    elif kind.__new__ is object.__new__ and not isinstance(value, Tensor) and not is_device_array(value):
+        state, form = object.__getstate__(value), "{}.{}"  # attributes, or (attributes, slots)
+        items = {**(state[0] or {}), **state[1]} if isinstance(state, tuple) else state
+    if items is None or done.get(id(value)) is leaf:  # the latter contains itself
+        return leaf(path, value)
+    if id(value) not in done:
+        done[id(value)] = leaf
+        new = {key: _rebuilt(form.format(path, key), item, leaf, done) for key, item in items.items()}
+        done[id(value)] = value if all(map(is_, new.values(), items.values())) else _like(value, new)
+    return done[id(value)]
+
+
+def _like(value: Any, items: dict[Any, Any]) -> Any:
+    """Return a container of the kind of ``value`` with these items."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(*items.values()) if hasattr(value, "_fields") else type(value)(items.values())
+    if isinstance(value, dict):
+        return items
+    made = object.__new__(type(value))
+    for key, item in items.items():
+        object.__setattr__(made, key, item)  # a dataclass may be frozen
+    return made
+
+
+def _is_constant(value: Any, read: bool) -> bool:
+    """Return whether a value depends on the inputs by steps only. ``read``: forward took numbers out of a Tensor."""
+    if isinstance(value, (float, complex, np.inexact)):
+        return not read
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        parts = (getattr(value, name, None) for name in ("__closure__", "__defaults__", "__kwdefaults__", "__self__"))
+        return all(part is None or isinstance(part, ModuleType) for part in parts)
+    return getattr(getattr(value, "dtype", None), "kind", "O") in "biu"
 
 
 @dataclass(unsafe_hash=True)
@@ -142,7 +290,7 @@ class _FunctionPlan:
     positions = extras = ()
 
     def __init__(
-        self, function: type[Function], args: Sequence[Any], needed: Sequence[bool], kept: Kept, ans: Any
+        self, function: type[Function], args: Sequence[Any], needed: Sequence[bool], kept: _Kept, ans: Any
     ) -> None:
         self.function = function
         self.primitive = _Operation(function.__name__, len(args), function)
@@ -166,7 +314,7 @@ class _FunctionPlan:
 
         def fill(_: Any, slot: Any) -> Any:
             """Return the kept value of a slot; if the backward is recorded, an input or an output is at its node."""
-            if type(slot) is not Slot:
+            if type(slot) is not _Slot:
                 return slot
             value, node, (kind, i, wrapped) = kept[slot], None, self.kept.origins[slot]
             if create_graph and kind == "argument":
@@ -186,20 +334,16 @@ class _FunctionPlan:
         ]
         if not (create_graph and self.kept.doubtful):
             return gradients
-        doubt = Doubt(_Operation(self.primitive.name, 0, self.function), self.kept.doubtful)
+        doubt = _Doubt(_Operation(self.primitive.name, 0, self.function), self.kept.doubtful)
         return [g if g is None else doubt.added_to(g, entry.parents) for g in gradients]
 
     def _grads(self, g: Any) -> list[Tensor]:
         """Return one cotangent Tensor per output."""
-        if not isinstance(g, dict):
-            return [g if isinstance(g, Tensor) else make_tensor(read_only(g), None)]
-        first = next(iter(g.values()))
-        like = first._array if isinstance(first, Tensor) else first
-        grads = []
-        for i, (shape, dtype) in enumerate(self.outputs):
-            one = g[i] if i in g else zeros(shape, like, dtype)
-            grads.append(one if isinstance(one, Tensor) else make_tensor(read_only(one), None))
-        return grads
+        arrived = g if isinstance(g, dict) else {0: g}
+        like = values_of(next(iter(arrived.values())))
+        outputs = self.outputs or [(like.shape, like.dtype)]
+        grads = [arrived[i] if i in arrived else zeros(shape, like, dtype) for i, (shape, dtype) in enumerate(outputs)]
+        return [one if isinstance(one, Tensor) else make_tensor(read_only(one), None) for one in grads]
 
     def _check(self, gradients: list[Any], grads: list[Tensor]) -> None:
         name, count = self.function.__name__, len(self.is_tensor)
@@ -217,7 +361,7 @@ class _FunctionPlan:
                 )
             if gradient is None or not all(t.requires_grad for t in grads) or _leads_from(grads, gradient):
                 continue
-            if np.any(_value(gradient)):  # it is linear in grads
+            if np.any(values_of(gradient)):  # it is linear in grads
                 argument = self.primitive.arguments[i]
                 raise GraphError(
                     f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so a second "
@@ -233,8 +377,9 @@ def _again(
     fixed = {name: arg for name, arg in zip(names, args) if not isinstance(arg, Tensor)}
 
     def again(values: Mapping[str, Any]) -> Any:
-        tensors = {name: v if isinstance(v, Tensor) else make_tensor(v, None) for name, v in values.items()}
-        return function.apply(*[fixed[name] if name in fixed else tensors[name] for name in names], **kwargs)
+        return function.apply(
+            *[fixed[name] if name in fixed else as_constant(values[name]) for name in names], **kwargs
+        )
 
     return again
 
@@ -252,17 +397,37 @@ def _pull(entry: Entry, g: Array) -> Sequence[Any]:
     plan: Any = entry.plan
     with no_grad():
         gradients = plan.backward(entry, g, create_graph=False)
-    return [None if t is None else copied(_value(t)) for t in gradients]
+    return [None if t is None else copied(values_of(t)) for t in gradients]
 
 
 def _pull_tensors(entry: Entry, g: Array) -> Sequence[Any]:
     plan: Any = entry.plan
     gradients = plan.backward(entry, g, create_graph=True)
     return [
-        t if t is None or getattr(t, "_node", None) is not None else make_tensor(copied(_value(t)), None)
+        t if t is None or getattr(t, "_node", None) is not None else make_tensor(copied(values_of(t)), None)
         for t in gradients
     ]
 
 
-def _value(value: Any) -> Any:
-    return value._array if isinstance(value, Tensor) else value
+class _Doubt:
+    """The plan of a 0 that is added to a gradient made of ``doubtful`` values. Its derivative raises."""
+
+    owned = False
+    positions = extras = constants = names = ()
+
+    def __init__(self, primitive: Any, doubtful: Sequence[str]) -> None:
+        self.primitive, self.doubtful = primitive, doubtful
+
+    def added_to(self, gradient: Any, parents: list[Any]) -> Tensor:
+        zero = zeros((), getattr(gradient, "_array", gradient), gradient.dtype)
+        return gradient + make_tensor(zero, Entry(self, parents, (), zero))
+
+    def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
+        raise GraphError(
+            f"a second derivative of {self.primitive.name} would be wrong: forward kept {' and '.join(self.doubtful)}, which "
+            "may depend on the inputs and is neither an input nor an output, so it would count as a constant. Keep inputs and "
+            "outputs in ctx and compute the rest from them in backward; pass a constant to apply as a further argument, or "
+            "make it in backward"
+        )
+
+    pull_tensors = pull

@@ -1,4 +1,4 @@
-"""The transforms ``grad``, ``value_and_grad``, ``elementwise_grad`` and ``vjp``.
+"""Gradients of functions: ``grad``, ``value_and_grad``, ``elementwise_grad`` and ``vjp``; and of a tape: ``autograd_grad``.
 
 A transform gives each input a fresh node on the tape, runs the function, and sweeps back to those nodes. It changes no
 ``.grad``. Transforms nest: in ``grad(lambda x: x * grad(lambda y: x + y)(x))`` the inner sweep ends at the inner node, so the
@@ -7,6 +7,7 @@ two derivatives cannot be confused.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from .._tree import check_structure, leaves, map_leaves
-from ..engine.arrays import as_array
+from ..engine.arrays import as_array, copied
+from ..engine.hooks import output_index
+from ..engine.methods import values_of
 from ..engine.modes import ensure_recording, recording
-from ..engine.tape import Leaf, entry_of, sweep, wengert_list
+from ..engine.tape import Leaf, cotangent_of, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
-from ..engine.types import Array
+from ..engine.types import Array, Node, TensorLike
 from ..errors import ArgumentError, DTypeError, GraphError, ShapeError, UnsupportedError, covered
 from ..guards.inplace import fingerprint, handed_out
 
@@ -30,7 +33,8 @@ class Recorded:
     """One call of ``f``, recorded from fresh nodes for its inputs.
 
     Attributes:
-        output: the return value of ``f``: Tensors, or values that depend on no Tensor.
+        inputs, starts: Tensors like the arguments of ``f``, and their nodes.
+        output, ends: the return value of ``f`` (Tensors, or values that depend on no Tensor), and its nodes.
         connected: True if the results stay on the caller's tape: ``output`` then depends on a tensor that is tracked there.
     """
 
@@ -56,8 +60,8 @@ class Recorded:
             _check_output(leaf)
         self.primals = tuple(primals)
         self.starts = [t._node for t in leaves(self.inputs)]
-        ends = [t._node for t in leaves(self.output) if isinstance(t, Tensor) and t._node is not None]
-        self.connected = outside and _reaches_outside(primals, self.starts, ends)
+        self.ends = [t._node for t in leaves(self.output) if is_tracked(t)]
+        self.connected = outside and _reaches_outside(primals, self.starts, self.ends)
         self.as_tensor = any(isinstance(leaf, Tensor) for leaf in leaves(primals))
 
     def value(self) -> Any:
@@ -66,7 +70,7 @@ class Recorded:
 
     def pull(self, output: Any, cotangent: Any, what: str = "a cotangent") -> tuple[Any, ...]:
         """Return the cotangents of the inputs for the cotangent of ``output``, which is ``self.output`` or a part of it."""
-        differentiable = map_leaves(lambda t: t if _kind(t)[1].kind in "fc" else None, output)
+        differentiable = map_leaves(lambda t: t if kind_of(t)[1].kind in "fc" else None, output)
         try:
             check_structure(differentiable, cotangent, what)
         except ArgumentError as error:
@@ -139,7 +143,7 @@ def _fresh(primal: Any) -> Tensor:
     if isinstance(primal, Tensor) and primal.requires_grad:
         return at_new_node(primal)
     try:
-        array = primal._array if isinstance(primal, Tensor) else as_array(primal)
+        array = as_array(values_of(primal))
     except DTypeError as error:
         raise _no_argument(primal, error) from error.__cause__
     if array.dtype.kind not in "fc":
@@ -172,14 +176,24 @@ def _check_output(leaf: Any) -> None:
 
 def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     """Return whether an input is tracked, or the outputs depend on a tracked tensor that is not an input."""
-    if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves(primals)):
+    if any(is_tracked(leaf) for leaf in leaves(primals)):
         return True
     first = min((node.seq for node in starts), default=0)
-    parents = [*ends, *(parent for entry in wengert_list(ends, first) for parent in entry.parents)]
-    others = [entry_of(node) for node in parents if node is not None and node not in starts]
+    others = [entry_of(node) for node in nodes_before(ends, first) if node not in starts]
     # A node older than our inputs comes from outside. A newer leaf comes from outside only if a Tensor owns it.
     # A leaf that no Tensor owns was the input of a transform that ``f`` called and that has returned.
     return any(node.seq < first or (type(node) is Leaf and node.owner is not None) for node in others)
+
+
+def nodes_before(ends: Sequence[Node], since: float = -1) -> list[Node]:
+    """Return ``ends`` and the nodes that led to them: all from sequence number ``since`` on, and some older ones."""
+    parents = [parent for entry in wengert_list(ends, since) for parent in entry.parents]
+    return [*ends, *(node for node in parents if node is not None)]
+
+
+def as_constant(value: Any) -> Tensor:
+    """Return ``value`` as it is if it is a Tensor, and an array as a constant Tensor."""
+    return value if isinstance(value, Tensor) else make_tensor(value, None)
 
 
 def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:
@@ -192,8 +206,7 @@ def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict
                 raise ShapeError(f"{what} has shape {np.shape(g)} for an array of shape {np.shape(t)}")
             return
         g = t._cotangent(g, what)
-        raw = g._array if isinstance(g, Tensor) else g
-        value = (g if isinstance(g, Tensor) else make_tensor(g, None)) if create_graph else raw
+        value = as_constant(g) if create_graph else values_of(g)
         seeds[t._node] = seeds[t._node] + value if t._node in seeds else value
 
     map_leaves(seed, output, cotangent)
@@ -206,7 +219,7 @@ def result(gradient: Array | None, start: Tensor, as_tensor: bool) -> Any:
         gradient = np.zeros_like(start._array)
     if isinstance(gradient, Tensor):
         return gradient if as_tensor or gradient.requires_grad else gradient._array
-    gradient = np.array(gradient) if isinstance(gradient, (np.ndarray, np.generic)) else gradient.copy()
+    gradient = copied(gradient)
     return make_tensor(gradient, None) if as_tensor else gradient[()]
 
 
@@ -240,7 +253,7 @@ def choose(
     return of_chosen, [args[i] for i in numbers]
 
 
-def _kind(value: Any) -> tuple[Any, np.dtype[Any]]:
+def kind_of(value: Any) -> tuple[Any, np.dtype[Any]]:
     """Return the shape and dtype of an array or number; the shape is None for a container."""
     if isinstance(value, (list, tuple, dict)) or value is None:
         return None, np.dtype(object)
@@ -287,14 +300,13 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0, *, has_aux: bool =
                 )
             value, output = returned[0], output[0]
         check_no_step(value, "grad")
-        shape, dtype = _kind(value)
+        shape, dtype = kind_of(value)
         if shape != () or dtype.kind != "f":
             raise UnsupportedError(
                 f"grad needs a function that returns one real number, got {type(value).__name__} of shape {shape} and dtype "
                 f"{dtype}: sum() it, or use vjp with a cotangent"
             )
-        gradients = run.pull(output, _ones(value))
-        return returned, gradients[0] if isinstance(argnum, int) else gradients
+        return returned, _gradient(run, output, value, argnum)
 
     return transformed
 
@@ -344,19 +356,18 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
         run = Recorded(*choose(f, argnum, args, kwargs))
         value = run.value()
         check_no_step(value, "elementwise_grad")
-        shape, dtype = _kind(value)
+        shape, dtype = kind_of(value)
         if shape is None or dtype.kind != "f":
             raise UnsupportedError(
                 f"elementwise_grad needs a function that returns a real array, got {type(value).__name__} of dtype {dtype}"
             )
         for argument in run.primals:
-            if _kind(argument)[0] != shape:
+            if kind_of(argument)[0] != shape:
                 raise ShapeError(
-                    f"elementwise_grad needs an output of the same shape as its argument, {_kind(argument)[0]}, got {shape}: "
+                    f"elementwise_grad needs an output of the same shape as its argument, {kind_of(argument)[0]}, got {shape}: "
                     "use jacobian for a function that does not work element by element"
                 )
-        gradients = run.pull(run.output, _ones(value))
-        return gradients[0] if isinstance(argnum, int) else gradients
+        return _gradient(run, run.output, value, argnum)
 
     return transformed
 
@@ -364,10 +375,105 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
 def check_no_step(output: Any, transform: str) -> None:
     """Raise if ``output`` contains an integer or a boolean."""
     for leaf in leaves(output):
-        dtype = _kind(leaf)[1]
+        dtype = kind_of(leaf)[1]
         if dtype.kind in "biu":
             raise UnsupportedError(f"{transform} got an output of dtype {dtype}: {STEPS}")
 
 
-def _ones(value: Any) -> Any:
-    return np.ones_like(value._array if isinstance(value, Tensor) else value)
+def _gradient(run: Recorded, output: Any, value: Any, argnum: Argnum) -> Any:
+    """Return the gradient of the sum of ``output``, which has the ``value``: one, or a tuple if ``argnum`` is a tuple."""
+    gradients = run.pull(output, np.ones_like(values_of(value)))
+    return gradients[0] if isinstance(argnum, int) else gradients
+
+
+def autograd_grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: TensorLike | Sequence[TensorLike | None] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
+    """Return the gradients of ``outputs`` with respect to ``inputs`` (leaves or computed tensors). No ``grad`` is changed.
+
+    Args:
+        grad_outputs: one cotangent per output. None stands for 1, if the output has one element. The gradients of several
+            outputs are added.
+        retain_graph: keep the graph, so that it can be differentiated again.
+        create_graph: record the backward pass too, so that the gradients can be differentiated; implies ``retain_graph``.
+        allow_unused: return None for an input that the outputs do not depend on, instead of raising.
+
+    Returns:
+        A tuple with one Tensor per input.
+
+    Raises:
+        GraphError: an output or an input requires no gradient, an input is unused, the graph was already freed, or a
+            cotangent is missing for an output of several elements.
+        ArgumentError, ShapeError, DTypeError: ``grad_outputs`` does not fit.
+
+    An error that is found before the backward pass starts leaves tensors and graph unchanged.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(3.0, requires_grad=True)
+        >>> (first,) = mg.autograd_grad(x**3, x, create_graph=True)
+        >>> (second,) = mg.autograd_grad(first, x)
+        >>> first.item(), second.item(), x.grad
+        (27.0, 18.0, None)
+    """
+    outputs, inputs = _tensors(outputs, "outputs"), _tensors(inputs, "inputs")
+    if grad_outputs is None:
+        cotangents: tuple[Any, ...] = (None,) * len(outputs)
+    else:
+        cotangents = tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
+    if len(cotangents) != len(outputs):
+        raise ArgumentError(f"grad_outputs has {len(cotangents)} item(s) for {len(outputs)} output(s)")
+    with ensure_recording() if create_graph else contextlib.nullcontext():
+        seeds = seeds_of(outputs, cotangents, create_graph, "grad_outputs")
+        oldest = min((entry_of(t._node).seq for t in inputs), default=0)
+        used = {_key(node) for node in nodes_before([t._node for t in outputs], oldest)}
+        for i, t in enumerate(inputs):
+            if not allow_unused and _key(t._node) not in used:
+                raise _unused(i, t)
+        found = sweep(
+            seeds,
+            create_graph=create_graph,
+            retain_graph=retain_graph or create_graph,
+            wanted=[t._node for t in inputs],
+        )
+        gradients = [cotangent_of(t._node, found) for t in inputs]
+        for i, (t, g) in enumerate(zip(inputs, gradients)):
+            if g is None and not allow_unused:  # a rule returned None
+                raise _unused(i, t)
+        return tuple(
+            g if g is None else at_new_node(g) if create_graph else make_tensor(copied(g), None) for g in gradients
+        )
+
+
+def _tensors(value: Any, name: str) -> tuple[Tensor, ...]:
+    several = isinstance(value, (tuple, list))
+    tensors = tuple(value) if several else (value,)
+    for i, t in enumerate(tensors):
+        which = f"{name}[{i}]" if several else name
+        if not isinstance(t, Tensor):
+            raise ArgumentError(f"autograd_grad needs a Tensor for {which}, got {type(t).__name__}")
+        if t._node is None:
+            why = "make it with requires_grad=True, or compute it from such a tensor outside no_grad()"
+            if name == "outputs":
+                why += (
+                    ", and a gradient in it with create_graph=True. The gradient of a linear function is a constant even then, "
+                    "whose derivative is 0: leave such an output out (if t.requires_grad)"
+                )
+            raise GraphError(f"{which}, {t._describe()}, does not require a gradient: {why}")
+    return tensors
+
+
+def _key(node: Node) -> Any:
+    """Return a key of a node of the tape; several Output objects may stand for the same node."""
+    return entry_of(node), output_index(node)
+
+
+def _unused(i: int, tensor: Tensor) -> GraphError:
+    return GraphError(
+        f"inputs[{i}], {tensor._describe()}, was not used to compute the outputs: pass allow_unused=True to get None for it"
+    )
