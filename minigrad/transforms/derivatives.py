@@ -46,22 +46,15 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     run = Recorded(f, primals)
     tangents = map_leaves(lambda t, v: t._cotangent(v, "a tangent"), run.inputs, tuple(tangents))
     as_tensor = run.as_tensor or any(isinstance(v, Tensor) for v in leaves(tangents))
-    return run.value(), _pushed(run, tangents, as_tensor)
-
-
-def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
-    """Return the tangent of the output from those of the inputs."""
     create_graph = run.records(tangents)
     starts = seeds_of(run.inputs, tangents, create_graph, "a tangent")
     with ensure_recording():
         found = push(starts, run.ends, create_graph=create_graph)
 
     def along(t: Any) -> Any:
-        if not isinstance(t, Tensor):
-            return np.zeros_like(t)
-        return result(None if t._node is None else cotangent_of(t._node, found), t, as_tensor)
+        return result(cotangent_of(t._node, found), t, as_tensor) if isinstance(t, Tensor) else np.zeros_like(t)
 
-    return map_leaves(along, run.output)
+    return run.value(), map_leaves(along, run.output)
 
 
 def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
