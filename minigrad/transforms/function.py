@@ -189,14 +189,14 @@ class _Kept:
         origins |= {id(t._array): ("saved", 0) if id(t._array) in shared else origins[id(t)] for t in tensors}
         self.values, self.origins, self.doubtful = list[Any](), list[tuple[str, int, bool]](), list[str]()
 
-        def replaced(path: str, value: Any) -> Any:
+        def replaced(path: Any, value: Any) -> Any:
             array, wrapped = (value._array, True) if isinstance(value, Tensor) else (value, False)
             is_array = isinstance(array, (np.ndarray, np.generic)) or is_device_array(array)
             kind, i = (is_array and (origins.get(id(value)) or origins.get(id(array)))) or ("saved", 0)
             if kind == "saved" and wrapped and value._node is not None:
                 return value  # it is at its own node
             if kind == "saved" and id(value) not in given and not _is_constant(array, read):
-                self.doubtful.append(path)
+                self.doubtful.append(_spelled(path))
             if not is_array:
                 return value
             self.values.append(arrays[i] if kind == "ans" else array)
@@ -216,7 +216,7 @@ class _Kept:
         return ctx
 
 
-def _rebuilt(path: str, value: Any, leaf: Callable[[Any, Any], Any], done: dict[int, Any]) -> Any:
+def _rebuilt(path: Any, value: Any, leaf: Callable[[Any, Any], Any], done: dict[int, Any]) -> Any:
     """Return ``value`` with ``leaf(path, v)`` for each v in its containers. Only containers that this changes are copied."""
     kind: Any = type(value)
     items: Any = None
@@ -235,7 +235,7 @@ def _rebuilt(path: str, value: Any, leaf: Callable[[Any, Any], Any], done: dict[
         return leaf(path, value)
     if id(value) not in done:
         done[id(value)] = leaf
-        new = {key: _rebuilt(form.format(path, key), item, leaf, done) for key, item in items.items()}
+        new = {key: _rebuilt((form, path, key), item, leaf, done) for key, item in items.items()}
         done[id(value)] = value if all(map(is_, new.values(), items.values())) else _like(value, new)
     return done[id(value)]
 
@@ -250,6 +250,10 @@ def _like(value: Any, items: dict[Any, Any]) -> Any:
     for key, item in items.items():
         object.__setattr__(made, key, item)  # a dataclass may be frozen
     return made
+
+
+def _spelled(path: Any) -> str:
+    return path if isinstance(path, str) else path[0].format(_spelled(path[1]), path[2])
 
 
 def _is_constant(value: Any, read: bool) -> bool:

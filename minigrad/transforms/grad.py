@@ -16,10 +16,9 @@ import numpy as np
 
 from .._tree import check_structure, leaves, map_leaves
 from ..engine.arrays import as_array, copied
-from ..engine.hooks import output_index
 from ..engine.methods import values_of
 from ..engine.modes import ensure_recording, recording
-from ..engine.tape import Leaf, cotangent_of, entry_of, sweep, wengert_list
+from ..engine.tape import Leaf, Output, cotangent_of, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array, Node, TensorLike
 from ..errors import ArgumentError, DTypeError, GraphError, ShapeError, UnsupportedError, covered
@@ -60,7 +59,7 @@ class Recorded:
             _check_output(leaf)
         self.primals = tuple(primals)
         self.starts = [t._node for t in leaves(self.inputs)]
-        self.ends = [t._node for t in leaves(self.output) if is_tracked(t)]
+        self.ends = [t._node for t in leaves(self.output) if isinstance(t, Tensor) and t._node is not None]
         self.connected = outside and _reaches_outside(primals, self.starts, self.ends)
         self.as_tensor = any(isinstance(leaf, Tensor) for leaf in leaves(primals))
 
@@ -143,7 +142,7 @@ def _fresh(primal: Any) -> Tensor:
     if isinstance(primal, Tensor) and primal.requires_grad:
         return at_new_node(primal)
     try:
-        array = as_array(values_of(primal))
+        array = primal._array if isinstance(primal, Tensor) else as_array(primal)
     except DTypeError as error:
         raise _no_argument(primal, error) from error.__cause__
     if array.dtype.kind not in "fc":
@@ -179,16 +178,15 @@ def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     if any(is_tracked(leaf) for leaf in leaves(primals)):
         return True
     first = min((node.seq for node in starts), default=0)
-    others = [entry_of(node) for node in nodes_before(ends, first) if node not in starts]
+    others = [entry_of(node) for node in nodes_before(ends, first) if node is not None and node not in starts]
     # A node older than our inputs comes from outside. A newer leaf comes from outside only if a Tensor owns it.
     # A leaf that no Tensor owns was the input of a transform that ``f`` called and that has returned.
     return any(node.seq < first or (type(node) is Leaf and node.owner is not None) for node in others)
 
 
 def nodes_before(ends: Sequence[Node], since: float = -1) -> list[Node]:
-    """Return ``ends`` and the nodes that led to them: all from sequence number ``since`` on, and some older ones."""
-    parents = [parent for entry in wengert_list(ends, since) for parent in entry.parents]
-    return [*ends, *(node for node in parents if node is not None)]
+    """Return ``ends`` and the nodes that led to them, from number ``since`` on; also older ones, and None for constants."""
+    return [*ends, *(parent for entry in wengert_list(ends, since) for parent in entry.parents)]
 
 
 def as_constant(value: Any) -> Tensor:
@@ -470,7 +468,7 @@ def _tensors(value: Any, name: str) -> tuple[Tensor, ...]:
 
 def _key(node: Node) -> Any:
     """Return a key of a node of the tape; several Output objects may stand for the same node."""
-    return entry_of(node), output_index(node)
+    return (node.entry, node.index) if type(node) is Output else node
 
 
 def _unused(i: int, tensor: Tensor) -> GraphError:
