@@ -78,115 +78,64 @@ if TYPE_CHECKING:
     from .transforms.derivatives import hessian, hvp, jacobian, jvp
     from .transforms.trees import stop_gradient, tree_map
 
-__all__ = [
-    "AnomalyError",
-    "ArgumentError",
-    "DTypeError",
-    "DeviceError",
-    "Entry",
-    "Function",
-    "GradientError",
-    "GraphError",
-    "LinAlgError",
-    "MinigradError",
-    "MissingExtraError",
-    "MixedDevicesError",
-    "OutOfMemoryError",
-    "OutOfRangeError",
-    "Primitive",
-    "ShadowedError",
-    "ShapeError",
-    "Tensor",
-    "UnsupportedError",
-    "VersionError",
-    "affine",
-    "attention_maps",
-    "autograd_grad",
-    "check_edges",
+__all__ = ["Tensor", "tape", "Entry", "primitive", "Primitive", "no_grad", "enable_grad", "reference_mode"]
+__all__ += ["grad", "value_and_grad", "elementwise_grad", "vjp", "jvp", "jacobian", "hessian", "hvp", "autograd_grad"]
+__all__ += ["Function", "checkpoint", "stop_gradient", "tree_map"]
+__all__ += ["affine", "scaled_dot_product_attention", "layer_norm", "relu", "gelu", "silu", "sigmoid", "erf"]
+__all__ += ["softmax", "log_softmax", "logsumexp", "cross_entropy"]
+__all__ += ["draw_dot", "make_dot", "explain", "trace", "save_trace", "load_trace", "attention_maps", "write_numpy"]
+__all__ += [
     "check_grads",
-    "checkpoint",
-    "compiled_kernels",
-    "cross_entropy",
-    "debugging",
-    "detect_anomaly",
-    "draw_dot",
-    "make_dot",
-    "elementwise_grad",
-    "enable_grad",
-    "erf",
-    "explain",
-    "find_nan",
-    "gelu",
-    "grad",
-    "grad_flow",
-    "hessian",
-    "hvp",
-    "jacobian",
-    "jvp",
-    "layer_norm",
-    "load_trace",
-    "log_softmax",
-    "logsumexp",
-    "no_grad",
-    "num_threads",
-    "primitive",
-    "profile",
-    "reference_mode",
-    "relu",
-    "save_trace",
-    "scaled_dot_product_attention",
-    "set_num_threads",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "stop_gradient",
-    "tape",
-    "trace",
-    "tree_map",
-    "value_and_grad",
-    "vjp",
-    "write_numpy",
+    "check_edges",
     "wrong_edges",
+    "find_nan",
+    "detect_anomaly",
+    "debugging",
+    "grad_flow",
+    "profile",
 ]
+__all__ += ["compiled_kernels", "num_threads", "set_num_threads"]
+__all__ += [
+    "MinigradError",
+    "ArgumentError",
+    "ShapeError",
+    "DTypeError",
+    "UnsupportedError",
+    "OutOfRangeError",
+    "LinAlgError",
+]
+__all__ += ["GraphError", "AnomalyError", "GradientError", "DeviceError", "MixedDevicesError", "OutOfMemoryError"]
+__all__ += ["MissingExtraError", "VersionError", "ShadowedError"]
 
 # Names that are imported on first use: training does not need them, and they take longer to import than the rest.
 _LATER = {
-    "GradientError": "guards.checking",
-    "attention_maps": "graph.pages.attention_maps",
-    "check_edges": "graph.watch.checks",
-    "check_grads": "guards.checking",
-    "checkpoint": "transforms.checkpoint",
-    "debugging": "debug.running",
-    "detect_anomaly": "guards.anomaly",
-    "draw_dot": "graph.drawing",
-    "explain": "graph.pages.explain",
-    "find_nan": "graph.watch.provenance",
-    "grad_flow": "graph.watch.flow",
-    "hessian": "transforms.derivatives",
-    "hvp": "transforms.derivatives",
-    "jacobian": "transforms.derivatives",
-    "jvp": "transforms.derivatives",
-    "load_trace": "graph.record.storage",
-    "make_dot": "graph.drawing",
-    "profile": "graph.watch.profile",
-    "save_trace": "graph.record.storage",
-    "stop_gradient": "transforms.trees",
-    "trace": "graph.record.trace",
-    "tree_map": "transforms.trees",
-    "write_numpy": "codegen.writing",
-    "wrong_edges": "graph.watch.checks",
+    "codegen.writing": "write_numpy",
+    "debug.running": "debugging",
+    "graph.drawing": "draw_dot make_dot",
+    "graph.pages.attention_maps": "attention_maps",
+    "graph.pages.explain": "explain",
+    "graph.record.storage": "load_trace save_trace",
+    "graph.record.trace": "trace",
+    "graph.watch.checks": "check_edges wrong_edges",
+    "graph.watch.flow": "grad_flow",
+    "graph.watch.profile": "profile",
+    "graph.watch.provenance": "find_nan",
+    "guards.anomaly": "detect_anomaly",
+    "guards.checking": "GradientError check_grads",
+    "transforms.checkpoint": "checkpoint",
+    "transforms.derivatives": "hessian hvp jacobian jvp",
+    "transforms.trees": "stop_gradient tree_map",
 }
-
-
 _MODULES = ("graph", "numpy", "scipy_special", "serialize", "tiny")  # imported on first use, too
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
-    if name not in _LATER:
+    module = next((module for module, names in _LATER.items() if name in names.split()), None)
+    if module is None:
         raise import_module("._other_names", __name__).missing(__name__, name)
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value
 
 

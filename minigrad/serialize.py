@@ -217,15 +217,11 @@ def require(value: Any, form: Any, what: str) -> None:
         _one_of(value, form, what)
 
 
-def _one_of(value: Any, types_: Any, what: str) -> None:
-    if not isinstance(value, types_) or (isinstance(value, bool) and not isinstance(True, _without_int(types_))):
-        name = types_ if isinstance(types_, types.UnionType) else types_.__name__
+def _one_of(value: Any, form: Any, what: str) -> None:
+    kinds = getattr(form, "__args__", (form,))  # of a union
+    if type(value) not in kinds and object not in kinds:  # not isinstance, because a bool is an int there
+        name = form if isinstance(form, types.UnionType) else form.__name__
         raise CheckpointError(f"{what} must be {name}, got {short(value)}")
-
-
-def _without_int(types_: Any) -> Any:
-    """Return the types of a type or union without int, because bool is a subclass of int."""
-    return tuple(each for each in getattr(types_, "__args__", (types_,)) if each is not int)
 
 
 def _parsed(text: str, what: str) -> Any:
