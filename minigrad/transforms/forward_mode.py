@@ -14,8 +14,10 @@ the inputs to the tangent of the output. This works for all operations; listing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -102,9 +104,9 @@ class _Push:
         if primitive.composition is not None:
             return self._fitted(self._composition(moves))
         if kind is ELEMENTWISE:
-            return self._fitted(self._elementwise(rules, moves))
+            return self._fitted(reduce(add, self._elementwise(rules, moves)))
         if kind is PRODUCTS and (not self.directions or (primitive.name == "matmul" and self._of_matrices(moves))):
-            return self._fitted(self._product(moves))
+            return self._fitted(reduce(add, self._product(moves)))
         if kind is LINEAR and all(move is not None for move in moves):
             return self._linear(primitive.name, moves)
         return self._one_by_one(moves)
@@ -140,29 +142,23 @@ class _Push:
         """Return whether no factor has more than two axes, so that the directions are the only batch axis."""
         return all(np.ndim(move) <= 3 for move in moves) and all(np.ndim(kept) <= 2 for kept in self.entry.kept or ())
 
-    def _product(self, moves: list[Any]) -> Any:
-        """Replace each factor in turn by its tangent and add the terms. The backward rules have saved the other factors."""
+    def _product(self, moves: list[Any]) -> Iterator[Any]:
+        """Replace each factor in turn by its tangent and yield the terms. The backward rules have saved the other factors."""
         entry = self.entry
         kept = dict(zip(entry.plan.names, self._kept()))
         names = entry.primitive.argument_names(len(moves))
-        total = None
         for name, move in zip(names, moves):
             if move is not None:
                 factors = [move if other == name else kept[other] for other in names]
                 if self.directions and name == "y" and move.ndim == 2:  # x @ v for many v
                     factors = [move, np.swapaxes(factors[0], -1, -2) if factors[0].ndim > 1 else factors[0]]
-                term = entry.primitive(*factors, **entry.keywords)
-                total = term if total is None else total + term
-        return total
+                yield entry.primitive(*factors, **entry.keywords)
 
-    def _elementwise(self, rules: Sequence[Any], moves: list[Any]) -> Any:
+    def _elementwise(self, rules: Sequence[Any], moves: list[Any]) -> Iterator[Any]:
         kept = self._kept()
-        total = None
         for rule, move, node in zip(rules, moves, self.entry.parents):
             if move is not None:
-                term = as_contribution(rule(self._broadcast(move), kept), node, self.entry)
-                total = term if total is None else total + term
-        return total
+                yield as_contribution(rule(self._broadcast(move), kept), node, self.entry)
 
     def _composition(self, moves: list[Any]) -> Any:
         inputs: list[Any] = []
