@@ -26,11 +26,11 @@ from ..engine.hooks import read_only
 from ..engine.methods import values_of
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
-from ..engine.tape import Entry, Output, depending_on, entry_of, wengert_list
+from ..engine.tape import Entry, Output, entry_of
 from ..engine.tensor import Tensor, make_tensor, outputs as outputs_at
 from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
-from .grad import as_constant
+from .grad import as_constant, nodes_before
 
 
 class Function:
@@ -390,11 +390,10 @@ def _again(
 
 def _leads_from(grads: list[Tensor], gradient: Any) -> bool:
     """Return whether a gradient was computed on the tape from one of ``grads``, and not only from kept values."""
-    node = gradient._node if isinstance(gradient, Tensor) else None
-    if node is None:
+    if not isinstance(gradient, Tensor) or gradient._node is None:
         return False
     starts = {entry_of(g._node) for g in grads}
-    return entry_of(node) in {*starts, *depending_on(starts, wengert_list([node], min(s.seq for s in starts)))}
+    return any(entry_of(node) in starts for node in nodes_before([gradient._node], min(start.seq for start in starts)))
 
 
 def _pull(entry: Entry, g: Array) -> Sequence[Any]:
