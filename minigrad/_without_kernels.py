@@ -1,11 +1,9 @@
 """Replacements for ``minigrad/kernels`` if that folder was removed: the plain rules compute in one thread."""
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from .errors import UnsupportedError
-
-BLOCK = sys.maxsize  # elements per block; no array is divided
 
 
 def compiled_kernels(enabled: bool = True) -> None:
@@ -25,9 +23,25 @@ def set_num_threads(count: int) -> None:
         raise _missing("set_num_threads")
 
 
-def in_parts(function: Callable[[int, int], object], count: int, work: int) -> None:
-    """Call ``function`` once for the whole range."""
-    function(0, count)
+class EachAlone:
+    """The parameters of an optimizer, each updated on its own."""
+
+    def __init__(self, ready: Sequence[tuple[int, Any]], *_: Any) -> None:
+        self.alone = [i for i, _ in ready]
+
+    def holds(self, *_: Any) -> bool:
+        """Return False: the optimizer looks at the state of each parameter before each step."""
+        return False
+
+    def arrays(self, parameters: Sequence[Any], state: Sequence[Any]) -> Iterator[tuple[int, Any, Any, Any]]:
+        """Iterate over ``(i, p, g, state)`` of each parameter."""
+        for i in self.alone:
+            yield i, parameters[i].data, parameters[i].grad.data, state[i]
+
+
+def update_in_blocks(update: Callable[..., None], p: Any, g: Any, state: Any) -> None:
+    """Run ``update(p, g, state)`` once for the whole arrays."""
+    update(p, g, state)
 
 
 def compiled_adam() -> None:

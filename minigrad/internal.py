@@ -26,7 +26,6 @@ from .engine.modes import recording  # whether operations are recorded
 from .engine.observers import active, recorders, scope  # the active observers, and the running module for them
 from .engine.plan import Plan  # decides which values a recorded call keeps, and computes its backward
 from .engine.registry import registry  # the primitive of each NumPy function
-from .engine.signatures import new_array  # declares that a rule returns an array that nothing else refers to
 from .engine.tape import (
     Entry,  # an operation on the tape
     Leaf,  # the node of a parameter
@@ -48,10 +47,26 @@ from .rules.attention import (
     split_heads,  # (..., length, heads * d) -> (..., heads, length, d)
 )
 from .rules.axes import wide  # float16 numbers as float32, which a count needs
+from .rules.convolution import (
+    Form as ConvolutionForm,  # stride, padding, dilation and groups
+    convolution,  # the products of a kernel and what it meets in each step
+    cropped,  # removes the padding
+    spread,  # the transposed convolution
+    steps_of,  # how many steps a kernel makes along each axis
+)
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
 from .rules.einsum import explicit  # the labels of each operand of an einsum, and of the output
 from .rules.indexing import scatter_add  # zeros with values added at an index
+from .rules.losses import (
+    REDUCTIONS,  # the mean, the sum, or each of some losses
+    binary_cross_entropy as bce_of_probabilities,  # the loss without the checks of nn's function
+    binary_cross_entropy_with_logits as bce_of_logits,
+    minus_picked,  # -scores[label]
+    squared_error,
+    times,  # a product that is 0 where its first factor is 0
+)
 from .rules.neural import LOWEST, check_labels  # the score of a masked key; checks labels and a reduction
+from .rules.pooling import max_pool  # the largest element of each window
 from .rules.products import (
     dot_products,  # x @ y^T, which reads nothing backward where the gradient is 0
     weighted_sum,  # weights @ values, which reads nothing where the weight is 0
@@ -60,6 +75,13 @@ from .rules.ranges import (
     all_finite,  # whether arrays have no NaN and no infinite number
     power_of_two,  # the power of two below the largest number of each row
     squares_fit,  # whether the sums of squares of rows stay in the range of their dtype
+)
+from .rules.recurrent import (
+    gru_states,  # the states of a GRU after each token
+    gru_step,  # the next state of a GRU
+    lstm_states,  # the states and cells of an LSTM after each token
+    lstm_step,  # the next state and cell of an LSTM
+    scan,  # the states after each token, for any step
 )
 from .rules.special import check_not_complex  # refuses complex numbers
 from .serialize import (
@@ -76,12 +98,19 @@ from .serialize import (
 from .transforms.checkpoint import replayed  # a value that the second run of a checkpoint reuses
 
 try:
+    from .kernels.layers import (
+        Division,  # which parameters an optimizer updates together
+        update_in_blocks,  # runs an optimizer's update on parts of large arrays
+    )
     from .kernels.switches import compiled_adam  # the step of Adam that numba compiles, if it is switched on
-    from .kernels.threads import BLOCK, in_parts  # the elements of a block; runs a function in several threads
 except ImportError as missing_package:
     if missing_package.name != "minigrad.kernels":
         raise
-    from ._without_kernels import BLOCK, compiled_adam, in_parts
+    from ._without_kernels import (
+        EachAlone as Division,  # type: ignore[assignment]  # with the same methods
+        compiled_adam,
+        update_in_blocks,
+    )
 
 T = TypeVar("T", bound=Tensor)
 

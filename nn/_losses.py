@@ -6,25 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, Primitive, ShapeError, Tensor, primitive
-from minigrad.internal import Array, TensorLike, all_finite, array_of, is_device_array, registry, wide
+from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import REDUCTIONS, Array, TensorLike, all_finite, array_of, is_device_array, wide
 
 from ._checks import as_given, as_input, beside, check_real, plain_numbers, shown
-
-REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum], "none": lambda losses: losses}
-
-
-def _times(t: Array, y: Array, /) -> Any:
-    return t * (y if type(y) is np.ndarray and all_finite(y) else np.where(t == 0, 0, y))
-
-
-# t * y, which is 0 where t is 0, though y may be infinite or NaN: a share, a factor or a cotangent of 0 reads nothing.
-times: Primitive = primitive(_times, name="times").vjp(t=lambda g, y: times(g, y), y=lambda g, t: times(t, g))
-
-
-def of_each(g: Array, size: int, reduction: str) -> Any:
-    """Return the cotangent of each loss, given that of their mean or sum."""
-    return wide(g) / size if reduction == "mean" else g
 
 
 def factors_of(weight: TensorLike, like: Tensor, function: str, name: str) -> Array:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import OutOfRangeError, ShapeError, Tensor
-from minigrad.internal import TensorLike, array_of, plain_array
+from minigrad.internal import REDUCTIONS, TensorLike, array_of, plain_array
 
 from ._checks import as_given, beside, check_real, plain_numbers
-from ._losses import REDUCTIONS, check_count, check_reduction
+from ._losses import check_count, check_reduction
 
 REMEDY = "multiply the losses of reduction='none' yourself, or pass sample_weight.detach()"
 

@@ -9,9 +9,8 @@ from minigrad import ArgumentError
 from minigrad.internal import Array
 
 from ._checks import check_kind
-from ._flat import precision
 from .module import Module
-from .optimizer import number
+from .optimizer import number, precision
 
 
 class WeightAverage:

@@ -9,8 +9,7 @@ from minigrad import ArgumentError, Tensor
 from minigrad.internal import Array, to_host
 
 from ._checks import check_above_zero
-from ._flat import precision
-from .optimizer import distinct
+from .optimizer import distinct, precision
 
 
 def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import TensorLike
+from minigrad.internal import ConvolutionForm, TensorLike, convolution, cropped, spread, steps_of
 
 from . import init
 from ._checks import Size, as_given, as_input, as_parameter, check_kind, check_positive, per_axis, shown
-from ._convolution import Form, convolution, cropped, spread, steps_of
-from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
 
-convolution.kernel(np.ndarray, forward, backward)
 SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
 
 
@@ -37,7 +34,7 @@ def check_channels(x: Tensor, channels: int | None, axes: int, layer: str) -> No
 
 def _form(
     kernel: tuple[int, ...], stride: Size, padding: Size | str, dilation: Size, groups: int, transposed: bool = False
-) -> Form:
+) -> ConvolutionForm:
     """Return the numbers for each axis; ``padding`` may be "same" or "valid" unless ``transposed``."""
     axes = len(kernel)
     stride, dilation = per_axis(axes, 1, stride=stride), per_axis(axes, 1, dilation=dilation)
@@ -59,7 +56,7 @@ def _form(
     return stride, tuple([n // 2 for n in total]), dilation, groups
 
 
-def _convolved(x: TensorLike, weight: Any, bias: Any, form: Form, layer: str) -> Tensor:
+def _convolved(x: TensorLike, weight: Any, bias: Any, form: ConvolutionForm, layer: str) -> Tensor:
     """Return the convolution. ``layer`` names it in messages."""
     x = as_input(x, weight.dtype, layer.partition("(")[0])
     check_channels(x, weight.shape[1] * form[3], weight.ndim - 2, layer)
@@ -71,7 +68,9 @@ def _convolved(x: TensorLike, weight: Any, bias: Any, form: Form, layer: str) ->
     return found
 
 
-def _transposed(x: TensorLike, weight: Any, bias: Any, form: Form, more: tuple[int, ...], layer: str) -> Tensor:
+def _transposed(
+    x: TensorLike, weight: Any, bias: Any, form: ConvolutionForm, more: tuple[int, ...], layer: str
+) -> Tensor:
     """Return the transposed convolution, enlarged at the end by ``more`` rows that no element of x reaches."""
     x = as_input(x, weight.dtype, layer.partition("(")[0])
     check_channels(x, weight.shape[0], weight.ndim - 2, layer)
@@ -90,7 +89,7 @@ def _transposed(x: TensorLike, weight: Any, bias: Any, form: Form, more: tuple[i
     return found if bias is None else found + bias.reshape(-1, 1, 1)
 
 
-def _check_output_padding(more: tuple[int, ...], form: Form) -> None:
+def _check_output_padding(more: tuple[int, ...], form: ConvolutionForm) -> None:
     stride, _, dilation, _ = form
     if any(n >= max(s, d) for n, s, d in zip(more, stride, dilation)):
         raise ArgumentError(

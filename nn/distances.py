@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import OutOfRangeError, ShapeError, Tensor
-from minigrad.internal import TensorLike, array_of, check_labels, power_of_two
+from minigrad.internal import TensorLike, array_of, check_labels, power_of_two, times
 
 from ._checks import as_given, as_number, beside, check_real, plain
-from ._losses import pair, reduced, times
+from ._losses import pair, reduced
 from ._sample_weight import weighted
 
 

@@ -7,20 +7,23 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import ArgumentError, OutOfRangeError, Primitive, Tensor, log_softmax, primitive, sigmoid
+from minigrad import ArgumentError, OutOfRangeError, Tensor, log_softmax
 from minigrad.internal import (
     Array,
     TensorLike,
     all_finite,
     array_of,
+    bce_of_logits,
+    bce_of_probabilities,
     check_labels,
     is_device_array,
-    new_array,
-    zeros,
+    minus_picked,
+    squared_error,
+    times,
 )
 
 from ._checks import as_given, as_number, beside, check_integer, check_real, plain
-from ._losses import REDUCTIONS, check_reduction, class_weights, factors_of, of_each, pair, read_only, reduced, times
+from ._losses import check_reduction, class_weights, factors_of, pair, read_only, reduced
 from ._sample_weight import SampleWeights, weighted
 
 
@@ -99,7 +102,7 @@ def cross_entropy(
     else:
         logs = log_softmax(logits)
         share = 1 - label_smoothing if of_labels is None else (1 - label_smoothing) * of_labels
-        own: Any = _minus_picked(logs, labels)
+        own: Any = minus_picked(logs, labels)
         losses = times(share, own) if of_labels is not None or share == 0 else share * own
         losses = losses - label_smoothing * (logs if factors is None else times(factors, logs)).mean(axis=-1)
     return reduced(losses, reduction, name, counted, of_labels)
@@ -142,40 +145,10 @@ def negative_log_likelihood(
     labels = beside(labels, array_of(log_probabilities))
     factors = class_weights(weight, log_probabilities, name)
     if counted is not None or factors is not None:
-        losses, of_labels = _minus_picked(log_probabilities, labels), None if factors is None else factors[labels]
+        losses, of_labels = minus_picked(log_probabilities, labels), None if factors is None else factors[labels]
         return reduced(losses if of_labels is None else times(of_labels, losses), reduction, name, counted, of_labels)
     check_reduction(reduction, name, labels.size)
-    return _minus_picked(log_probabilities, labels, reduction=reduction)
-
-
-def _at(labels: Array) -> tuple[Array, ...]:
-    """Return the index of one element for each label: (..., classes) -> (...)."""
-    ndim, shape = labels.ndim, labels.shape
-    return (*[np.arange(n, like=labels).reshape((-1,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)], labels)
-
-
-def _picked(scores: Array, labels: Array, /, reduction: str = "none") -> Any:
-    """Return ``-scores[label]``, or the mean or sum of all: (..., classes), (...) -> (...)."""
-    return REDUCTIONS[reduction](-scores[_at(labels)])
-
-
-def _placed(values: Array, labels: Array, /, classes: int) -> Any:
-    """Return zeros (..., classes) with ``-value`` at the label. Each row has one label, so nothing has to be added."""
-    out = zeros((*labels.shape, classes), values)
-    out[_at(labels)] = -values
-    return out
-
-
-_minus_picked: Primitive = primitive(_picked, name="minus_picked").vjp(
-    scores=new_array(
-        lambda g, labels, scores_shape, reduction: _minus_placed(
-            of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
-        )
-    )
-)
-_minus_placed: Primitive = primitive(_placed, name="minus_placed").vjp(
-    values=lambda g, labels: _minus_picked(g, labels)
-)
+    return minus_picked(log_probabilities, labels, reduction=reduction)
 
 
 def mean_squared_error(
@@ -205,15 +178,7 @@ def mean_squared_error(
     if sample_weight is not None:
         return weighted(mean_squared_error, predictions, targets, sample_weight, reduction)
     predictions, targets = pair(predictions, targets, "mean_squared_error", "predictions", reduction)
-    return _squared_error(predictions, targets, reduction=reduction)
-
-
-_squared_error = primitive(
-    lambda x, y, /, reduction="none": REDUCTIONS[reduction](np.square(x - y)), name="squared_error"
-).vjp(
-    x=lambda g, x, y, reduction: 2 * of_each(g, x.size, reduction) * (x - y),
-    y=lambda g, x, y, reduction: 2 * of_each(g, x.size, reduction) * (y - x),
-)
+    return squared_error(predictions, targets, reduction=reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -255,60 +220,20 @@ def binary_cross_entropy_with_logits(
     _check_unit_interval(targets, "targets", name)
     logits, targets = pair(logits, targets, name, "logits", reduction)
     if weight is None and pos_weight is None:
-        return _with_logits(logits, targets, reduction=reduction)
+        return bce_of_logits(logits, targets, reduction=reduction)
     z: Any = logits
     if weight is not None:  # an element of weight 0 is not read
         own = factors_of(weight, logits, name, "weight")
         if not all_finite(logits) or is_device_array(array_of(logits)):
             z = np.where(own != 0, logits, 0.0)
     if pos_weight is None:
-        losses = _with_logits(z, targets)
+        losses = bce_of_logits(z, targets)
     else:
         factors, ones = factors_of(pos_weight, logits, name, "pos_weight"), np.ones_like(array_of(logits))
-        losses = times(factors * targets, _with_logits(z, ones)) + times(1 - targets, _with_logits(z, 0 * ones))
+        losses = times(factors * targets, bce_of_logits(z, ones)) + times(1 - targets, bce_of_logits(z, 0 * ones))
     if weight is not None:
         losses = times(own, losses)
     return reduced(losses, reduction, name)
-
-
-# Primitives with their own rules: |z| has a kink at 0, the loss has none, and sigmoid(z) - t loses small digits.
-# (z >= 0) - t is 1 - t or -t.
-_slope_by_logits = primitive(
-    lambda z, t, /: ((z >= 0) - t) - np.copysign(sigmoid(-np.abs(z)), z + 0.0), name="binary_cross_entropy_slope"
-).vjp(z=lambda g, z: g * sigmoid(z) * sigmoid(-z), t=lambda g: -g)
-_with_logits = primitive(
-    lambda z, t, /, reduction="none": REDUCTIONS[reduction](
-        times(np.abs((z >= 0) - t), magnitude := np.abs(z)) + np.log1p(np.exp(-magnitude))
-    ),
-    name="binary_cross_entropy_with_logits",
-).vjp(
-    z=lambda g, z, t, reduction: of_each(g, z.size, reduction) * _slope_by_logits(z, t),
-    t=lambda g, z, reduction: -times(of_each(g, z.size, reduction), z),
-)
-
-
-def _with_slope(z: Array, t: Array, reduction: str = "none") -> Any:
-    """Compute the loss and its derivative with respect to z, which share ``exp(-|z|)``."""
-    if z.shape != t.shape or z.dtype != t.dtype:
-        return NotImplemented
-    if not all_finite(z):  # 0 times inf
-        return NotImplemented
-    size, slope = np.abs(z), (z >= 0) - t
-    e = np.exp(-size)
-    ans = np.abs(slope)
-    ans *= size
-    ans += np.log1p(e)
-    np.divide(e, e + 1, out=e)
-    slope -= np.copysign(e, np.add(z, 0.0, out=size), out=e)
-    return REDUCTIONS[reduction](ans), slope
-
-
-def _by_slope(g: Array, needs: Any, z: Array, saved: Array, reduction: str) -> Any:
-    g = of_each(g, z.size, reduction)
-    return g * saved, -g * z if needs[1] else None
-
-
-_with_logits.kernel(np.ndarray, _with_slope, _by_slope)
 
 
 def binary_cross_entropy(
@@ -337,30 +262,7 @@ def binary_cross_entropy(
     _check_unit_interval(probabilities, "probabilities", name)
     _check_unit_interval(targets, "targets", name)
     probabilities, targets = pair(probabilities, targets, name, "probabilities", reduction)
-    return _of_probabilities(probabilities, targets, reduction=reduction)
-
-
-def _logs(p: Array) -> tuple[Any, Any]:
-    """Return ``log(p)`` and ``log(1 - p)``, each at least -100, and precise for small p."""
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)
-
-
-def _binary_cross_entropy(p: Array, t: Array, /, reduction: str = "none") -> Any:
-    log, log_of_rest = _logs(p)
-    return REDUCTIONS[reduction](-(t * log + (1 - t) * log_of_rest))
-
-
-def _by_targets(g: Array, p: Array, reduction: str) -> Any:
-    log, log_of_rest = _logs(p)
-    return of_each(g, p.size, reduction) * (log_of_rest - log)
-
-
-# A primitive with its own rule: a composition would give NaN if p is 0 or 1, from 0 * log(0) and its derivative 0 / 0.
-_of_probabilities = primitive(_binary_cross_entropy, name="binary_cross_entropy").vjp(
-    p=lambda g, p, t, reduction: of_each(g, p.size, reduction) * (p - t) / np.maximum(p * (1 - p), 1e-12),
-    t=_by_targets,
-)
+    return bce_of_probabilities(probabilities, targets, reduction=reduction)
 
 
 def _soft_cross_entropy(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor, affine, primitive, sigmoid
-from minigrad.internal import Array, TensorLike
+from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import TensorLike, lstm_states, lstm_step
 
 from ._checks import as_input, check_kind, given, shown
-from ._lstm_kernel import lstm_backward, lstm_forward
-from .recurrent import OverTokens, RecurrentCell, scan
+from .recurrent import OverTokens, RecurrentCell
 
 State = tuple[TensorLike, TensorLike]
 
@@ -60,39 +57,8 @@ class LSTMCell(RecurrentCell):
             raise ShapeError(
                 f"LSTMCell needs x (batch, {width}), h and c (batch, {self.hidden_dim}), got {x.shape}, {h.shape} and {c.shape}"
             )
-        found: tuple[Tensor, Tensor] = _step(c, self.input(x) + self.state(h))
+        found: tuple[Tensor, Tensor] = lstm_step(c, self.input(x) + self.state(h))
         return found
-
-
-def _step(c: Any, sums: Any) -> Any:
-    """Return the new state and cell from the cell c and ``sums = x W + b + h U + a``, (batch, 4 hidden_dim)."""
-    d = c.shape[-1]
-    first, o = sigmoid(sums[:, : 2 * d]), sigmoid(sums[:, 3 * d :])
-    c = first[:, d:] * c + first[:, :d] * np.tanh(sums[:, 2 * d : 3 * d])
-    return o * np.tanh(c), c
-
-
-def _states(
-    images: Array,
-    initial: Array,
-    cell: Array,
-    weight: Array,
-    bias: Array | None,
-    /,
-    is_token: Array | None = None,
-    reverse: bool = False,
-) -> Any:
-    """Return the state and the cell after each token, (batch, length, 2 hidden_dim). Padding changes neither."""
-    d = initial.shape[-1]
-
-    def step(image: Any, both: Any) -> Any:
-        return np.concatenate(_step(both[:, d:], image + affine(both[:, :d], weight, bias)), axis=-1)
-
-    return scan(step, images, np.concatenate([initial, cell], axis=-1), is_token, reverse)
-
-
-lstm_states = primitive(_states, name="lstm_states").reference(_states)
-lstm_states.kernel(np.ndarray, lstm_forward, lstm_backward)
 
 
 class LSTM(OverTokens):

@@ -2,16 +2,15 @@
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
-from minigrad.internal import Array, out_of_memory, same_place, to_host
+from minigrad.internal import Array, Division, out_of_memory, same_place, to_host, update_in_blocks
 
 from ._checks import beside, check_kind, is_number, out_of_range, shown
-from ._flat import Division, in_precision, precision, update_in_blocks
 from .module import Module
 
 Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
@@ -85,17 +84,12 @@ class Optimizer:
         if self._division is None or not self._division.holds(ready, self.state, slots):
             self._prepare(ready)
             self._division = Division(ready, self.state, slots, self.overrides)
-        division = self._division
         if "step" in self.slots:
             for i, _ in ready:
                 self.state[i]["step"] += 1
-        for i in division.alone:
-            in_precision(self._in_group(i)._update_whole, self.parameters[i]._array, self._gradient(i), self.state[i])
-        for i in division.on_device:
-            in_precision(self._in_group(i)._update, self.parameters[i].data, self._gradient(i), self.state[i])
-        for group in division.together:
-            i = group.members[0]
-            group.update(self._in_group(i)._update_whole, self.parameters, self.state[i])
+        for i, p, g, state in self._division.arrays(self.parameters, self.state):
+            group = self._in_group(i)
+            in_precision(group._update_whole if isinstance(p, np.ndarray) else group._update, p, g, state)
 
     def _in_group(self, i: int) -> Self:
         """Return the optimizer with the settings of the group of parameter i."""
@@ -144,11 +138,6 @@ class Optimizer:
                 except MemoryError as error:
                     raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
 
-    def _gradient(self, i: int) -> Array:
-        gradient = self.parameters[i].grad
-        assert gradient is not None
-        return gradient.data
-
     def _arrays(self) -> Sequence[str]:
         """Return the names of the slots that are arrays."""
         return [name for name in self.slots if name != "step"]
@@ -159,6 +148,9 @@ class Optimizer:
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """Update all elements of one parameter on the host, or of many small ones, with ``_update``."""
+        if not p.ndim:  # NumPy would make scalars of arrays without axes, which cannot be changed in place
+            arrays = {name: value.reshape(1) for name, value in state.items() if isinstance(value, np.ndarray)}
+            p, g, state = p.reshape(1), g.reshape(1), {**state, **arrays}
         update_in_blocks(self._update, p, g, state)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -269,6 +261,22 @@ def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
         if not parameter.is_leaf:
             raise GraphError(f"{parameter._describe()} at index {i} of parameters was computed: pass leaf tensors only")
     return list({id(parameter): parameter for parameter in found}.values())
+
+
+def precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which parameters are updated, at least float32: in float16, 1e-8 and squares of 1e-4 are 0."""
+    return np.promote_types(dtype, np.float32) if dtype.kind == "f" else dtype
+
+
+def in_precision(update: Callable[..., None], p: Array, g: Array, state: Mapping[str, Any]) -> None:
+    """Run ``update(p, g, state)`` in the :func:`precision` of ``p``, and round the result once."""
+    dtype = precision(p.dtype)
+    if p.dtype == dtype:
+        update(p, g, state)
+        return
+    changed = p.astype(dtype)
+    update(changed, g.astype(dtype), state)
+    p[...] = changed
 
 
 def number(name: str, value: float, below: float = math.inf) -> float:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import TensorLike
+from minigrad.internal import TensorLike, convolution, max_pool
 
 from ._checks import Size, as_tensor, check_choice, check_kind, check_real, per_axis
-from ._convolution import convolution
-from ._max_pooling import max_pool
 from .convolution import check_channels, short
 from .masks import as_key_mask, without_padding
 from .module import Module

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor, affine, primitive, relu, sigmoid
-from minigrad.internal import Array, TensorLike
+from minigrad import ArgumentError, ShapeError, Tensor, relu
+from minigrad.internal import Array, TensorLike, gru_states, gru_step, scan
 
 from ._checks import as_input, check_choice, check_kind, check_positive, check_probability
-from ._gru_kernel import gru_backward, gru_forward
 from .affine import Affine
 from .dropout import Dropout
 from .masks import as_key_mask, without_padding
@@ -131,44 +130,7 @@ class GRUCell(RecurrentCell):
 
     def step(self, image: Tensor, h: TensorLike) -> Tensor:
         h = as_input(h, self.state.weight.dtype, "GRUCell", "h")
-        return _changed(h, image, self.state(h))
-
-
-def _changed(h: Array, image: Array, memory: Array) -> Any:
-    """Return the new state from h, ``image = x W + b`` and ``memory = h U + c``, both (batch, 3 hidden_dim)."""
-    d = h.shape[-1]
-    gates = sigmoid(image[:, : 2 * d] + memory[:, : 2 * d])
-    reset, keep = gates[:, :d], gates[:, d:]
-    candidate = np.tanh(image[:, 2 * d :] + reset * memory[:, 2 * d :])
-    return candidate + keep * (h - candidate)
-
-
-def _states(
-    images: Array,
-    initial: Array,
-    weight: Array,
-    bias: Array | None,
-    /,
-    is_token: Array | None = None,
-    reverse: bool = False,
-) -> Any:
-    """Return the state after each token, (batch, length, hidden_dim). Padding does not change the state."""
-    return scan(lambda image, h: _changed(h, image, affine(h, weight, bias)), images, initial, is_token, reverse)
-
-
-def scan(step: Callable[..., Any], images: Any, state: Any, is_token: Array | None, reverse: bool) -> Any:
-    """Return the state after each token, (batch, length, width), with ``step(image, state)``; padding does not change it."""
-    length = images.shape[1]
-    states = [state] * length
-    for t in reversed(range(length)) if reverse else range(length):
-        new = step(images[:, t], state)
-        state = new if is_token is None else np.where(is_token[:, t], new, state)
-        states[t] = state
-    return np.stack(states, axis=1)
-
-
-gru_states = primitive(_states, name="gru_states").reference(_states)
-gru_states.kernel(np.ndarray, gru_forward, gru_backward)
+        return gru_step(h, image, self.state(h))
 
 
 class OverTokens(Module):

@@ -104,7 +104,6 @@ SLOTS = {"_array", "_node", "_grad"}
 HOT = {
     "nn.one_token": "reads eight arrays for each token and layer",
     "nn.optimizer": "looks at each parameter in each step",
-    "nn._flat": "gathers the small parameters and their gradients in each step",
 }
 
 

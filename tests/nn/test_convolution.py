@@ -9,7 +9,7 @@ import minigrad as mg
 import nn
 import nn.functional as F
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from nn._convolution import convolution, correlation, spread
+from minigrad.rules.convolution import convolution, correlation, spread
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch
 
@@ -127,7 +127,7 @@ def test_blocks_of_images_and_threads_change_nothing(options: dict[str, Any], mo
     with mg.reference_mode():
         expected = with_gradients(layer, array)
     for block in (1 << 18, 1 << 16, 1):
-        monkeypatch.setattr("nn._convolution_kernel.BLOCK", block)
+        monkeypatch.setattr("minigrad.kernels.layers.convolution.BLOCK", block)
         found = []
         for count in (1, 2):
             mg.set_num_threads(count)

@@ -8,7 +8,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor
-from nn.lstm import lstm_states
+from minigrad.rules.recurrent import lstm_states
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, load, randomized, rng, to_torch, torch_state, twins
 

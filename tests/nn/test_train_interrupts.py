@@ -109,7 +109,7 @@ class CtrlCAtLine:
         "_training_run.py",
         "_training_state.py",
         "_interrupts.py",
-        "_flat.py",
+        "optimizers.py",
         "optim.py",
         "serialize.py",
         "train.py",

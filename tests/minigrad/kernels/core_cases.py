@@ -70,6 +70,17 @@ def results() -> dict[str, Any]:
         lambda parameters: nn.SGD(parameters, lr=0.1, momentum=0.9),
     )
     found["a large parameter"] = training(lambda rng: nn.Affine(600, 600, rng=rng, dtype="f8"), large, nn.Adam)
+    found["a convolutional network"] = training(
+        lambda rng: nn.Sequential(nn.Conv2d(1, 2, 3, rng=rng, dtype="f8"), nn.MaxPool2d(2), nn.Flatten()),
+        lambda model: nn.binary_cross_entropy_with_logits(model(IDS[:, :8].reshape(3, 1, 4, 4) / 9), np.eye(3, 2)),
+        nn.RMSProp,
+    )
+    for kind in (nn.GRU, nn.LSTM):
+        found[kind.__name__] = training(
+            lambda rng, kind=kind: kind(9, 2, rng=rng, bidirectional=True, dtype="f8"),  # type: ignore[misc]
+            lambda model: (model(IDS[None] / 9, key_mask=[[1, 1, 1, 1, 1, 0]])[0] ** 2).sum(),
+            nn.Lion,
+        )
     return {f"{name} {i}": np.asarray(a) for name, arrays in found.items() for i, a in enumerate(arrays)}
 
 

@@ -26,6 +26,7 @@ import nn
 from minigrad import ArgumentError
 from minigrad.kernels import threads as _threads
 from minigrad.kernels.blas import blas
+from minigrad.kernels.layers import optimizers
 from minigrad.kernels.numpy import activations, affine
 from minigrad.kernels.threads import in_blocks, in_parts, num_threads, set_num_threads
 
@@ -285,7 +286,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of a test's size are divided, into many blocks."""
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
-    for module in (activations, affine, nn._flat):
+    for module in (activations, affine, optimizers):
         for name, value in (("BLOCK", 64), ("_SMALL", 64), ("LARGE_PRODUCT", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

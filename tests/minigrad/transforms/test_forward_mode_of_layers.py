@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 import nn
-from nn.recurrent import gru_states
+from minigrad.rules.recurrent import gru_states
 from tests.lazy import torch
 
 pytestmark = pytest.mark.filterwarnings(

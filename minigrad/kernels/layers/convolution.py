@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.internal import BLOCK, Array, in_parts
-
-from ._convolution import Form, Shape, steps_of
+from ...engine.types import Array
+from ...rules.convolution import Form, Shape, convolution, steps_of
+from ..threads import BLOCK, in_parts
 
 _WASTE = 1.5  # the most that the width of an image may exceed that of its result; beyond it, rows are copied
 
@@ -100,7 +100,7 @@ def _plan(x: Array, weight: Array, form: Form) -> _ConvolutionSizes:
     return _ConvolutionSizes(_as_images(x).shape, _as_images(weight).shape, form)
 
 
-def forward(x: Array, weight: Array, bias: Array | None = None, *, form: Form) -> Any:
+def _forward(x: Array, weight: Array, bias: Array | None = None, *, form: Form) -> Any:
     if x.ndim not in (3, 4) or not x.size:
         return NotImplemented
     plan, images = _plan(x, weight, form), _as_images(x)
@@ -120,7 +120,7 @@ def forward(x: Array, weight: Array, bias: Array | None = None, *, form: Form) -
     return y.reshape(plan.batch, plan.filters, *plan.steps[4 - x.ndim :]), None
 
 
-def backward(g: Array, needs: Sequence[bool], x: Array, weight: Array, form: Form) -> tuple[Any, ...]:
+def _backward(g: Array, needs: Sequence[bool], x: Array, weight: Array, form: Form) -> tuple[Any, ...]:
     plan, images, of_images = _plan(x, weight, form), _as_images(x), _as_images(g)
     dx, turned = np.empty_like(images, order="C") if needs[0] else None, plan.matrix(weight).swapaxes(1, 2)
 
@@ -145,3 +145,6 @@ def backward(g: Array, needs: Sequence[bool], x: Array, weight: Array, form: For
         sum(found[1:], found[0]).reshape(weight.shape) if needs[1] else None,
         of_images.reshape(*of_images.shape[:2], -1).sum(axis=(0, 2)) if needs[2] else None,
     )
+
+
+convolution.kernel(np.ndarray, _forward, _backward)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import Tensor, primitive
-from minigrad.internal import Array, array_of, zeros
-
-from ._convolution import Form, Shape, cropped, padded, picked_by, steps_of
+from ..device import zeros
+from ..engine.methods import values_of
+from ..engine.primitive import primitive
+from ..engine.types import Array
+from .convolution import Form, Shape, cropped, padded, picked_by, steps_of
 
 PoolForm = tuple[Shape, Shape]
 
@@ -67,56 +68,11 @@ def _max_pool(x: Array, /, *, kernel: Shape, form: PoolForm) -> Array:
     return found if others else found.copy()
 
 
-def _fixed(x: Any) -> Any:
-    return array_of(x) if isinstance(x, Tensor) else x  # the choice of an element has no derivative
-
-
+# The choice of an element has no derivative, so the rules read only the values of the keys.
 picked: Any = primitive(_picked, name="picked")
 unpicked: Any = primitive(_unpicked, name="unpicked")
-picked.vjp(values=lambda g, keys, kernel, form: unpicked(g, _fixed(keys), kernel=kernel, form=form))
-unpicked.vjp(values=lambda g, keys, kernel, form: picked(g, _fixed(keys), kernel=kernel, form=form))
+picked.vjp(values=lambda g, keys, kernel, form: unpicked(g, values_of(keys), kernel=kernel, form=form))
+unpicked.vjp(values=lambda g, keys, kernel, form: picked(g, values_of(keys), kernel=kernel, form=form))
 max_pool: Any = primitive(_max_pool, name="max_pool").vjp(
-    x=lambda g, x, kernel, form: unpicked(g, _fixed(x), kernel=kernel, form=form)
+    x=lambda g, x, kernel, form: unpicked(g, values_of(x), kernel=kernel, form=form)
 )
-
-
-# --- a kernel for windows side by side, which finds the largest of each row of a window first ---
-
-
-def _largest(parts: list[Array]) -> tuple[Array, Array]:
-    """Return the largest of some arrays, element by element, and the index of the first array that has it."""
-    best, *others = parts
-    kind = np.min_scalar_type(len(others))
-    found: Any = np.zeros(best.shape, kind)
-    for i, part in enumerate(others, 1):
-        better = part > best
-        found = better.astype(kind) if i == 1 else np.where(better, kind.type(i), found)
-        best = np.maximum(best, part)
-    return best, found
-
-
-def _pool_forward(x: Array, *, kernel: Shape, form: PoolForm) -> Any:
-    if x.ndim != 4 or len(kernel) != 2 or form != (kernel, (0, 0)) or not x.size or 1 in kernel:
-        return NotImplemented
-    (high, wide), (batch, channels, height, width) = kernel, x.shape
-    height, width = height // high, width // wide
-    rows, across = _largest([x[:, :, : height * high, j : width * wide : wide] for j in range(wide)])
-    rows = rows.reshape(batch, channels, height, high, width)
-    ans, down = _largest([rows[:, :, :, i] for i in range(high)])
-    return NotImplemented if np.isnan(ans.min()) else (ans, (across, down))
-
-
-def _pool_backward(g: Array, needs: Any, x_shape: Shape, saved: Any, kernel: Shape) -> tuple[Array]:
-    (across, down), (high, wide) = saved, kernel
-    rows = np.empty((*g.shape[:3], high, g.shape[3]), g.dtype)
-    for i in range(high):
-        rows[:, :, :, i] = np.where(down == i, g, 0)
-    rows, (height, width) = rows.reshape(across.shape), across.shape[2:]
-    whole = (height, width * wide) == x_shape[2:]
-    dx = np.empty(x_shape, g.dtype) if whole else np.zeros(x_shape, g.dtype)
-    for j in range(wide):
-        dx[:, :, :height, j : width * wide : wide] = np.where(across == j, rows, 0)
-    return (dx,)
-
-
-max_pool.kernel(np.ndarray, _pool_forward, _pool_backward)

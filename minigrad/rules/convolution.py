@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import primitive
-from minigrad.internal import Array, zeros
+from ..device import zeros
+from ..engine.primitive import primitive
+from ..engine.types import Array
 
 Shape = tuple[int, ...]
 Form = tuple[Shape, Shape, Shape, int]

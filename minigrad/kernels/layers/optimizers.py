@@ -1,45 +1,27 @@
 """Update small parameters together as one array and large ones in cache-sized blocks, for fast optimizer steps.
 
 An update makes about a dozen passes over its arrays. On small arrays (30 arrays of 32 elements, say) the overhead of each
-NumPy call dominates. On millions of elements each pass waits for memory, unless the previous pass left them in the cache.
+NumPy call dominates. On millions of elements each pass waits for memory, unless the previous pass left them in the cache. This
+module knows the arrays and no optimizer: ``nn.Optimizer`` passes the function that updates them.
 """
 
 import itertools
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad.internal import BLOCK, Array, in_parts
+from ...engine.types import Array
+from ..threads import BLOCK, in_parts
 
 _SMALL = 1 << 15  # elements; parameters up to this size are updated together, to save the overhead of calls
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 
 
-def precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which parameters are updated, at least float32: in float16, 1e-8 and squares of 1e-4 are 0."""
-    return np.promote_types(dtype, np.float32) if dtype.kind == "f" else dtype
-
-
-def in_precision(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-    """Run ``update(p, g, state)`` in the :func:`precision` of ``p``, and round the result once."""
-    dtype = precision(p.dtype)
-    if p.dtype == dtype:
-        update(p, g, state)
-        return
-    changed = p.astype(dtype)
-    update(changed, g.astype(dtype), state)
-    p[...] = changed
-
-
 def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
     """Run the elementwise ``update(p, g, state)`` block by block."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-    if not p.ndim:  # NumPy would make scalars of arrays without axes, which cannot be changed in place
-        arrays = {name: array.reshape(1) for name, array in arrays.items()}
-        update(p.reshape(1), g.reshape(1), {**state, **arrays})
-        return
     if p.size <= BLOCK or not all(array.flags.c_contiguous for array in (p, *arrays.values())):
         update(p, g, state)
         return
@@ -55,12 +37,11 @@ def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any
 
 
 class Division:
-    """The division of an optimizer's parameters into those updated alone and those updated together.
+    """The division of an optimizer's parameters into those updated alone and small ones of the host updated together.
 
     Attributes:
-        alone: the indices of the large parameters on the host.
-        together: the groups of small parameters on the host.
-        on_device: the indices of the parameters on a device.
+        alone: the indices of the parameters that are large or on a device.
+        together: the groups of small parameters.
     """
 
     def __init__(
@@ -71,14 +52,11 @@ class Division:
         overrides: Sequence[dict[str, float]],
     ) -> None:
         self.alone: list[int] = []
-        self.on_device: list[int] = []
         self.together: list[Together] = []
         arrays = dict(ready)
         groups = dict[Any, list[int]]()
         for i, p in ready:
-            if not isinstance(p, np.ndarray):
-                self.on_device.append(i)
-            elif p.size <= _SMALL:
+            if isinstance(p, np.ndarray) and p.size <= _SMALL:
                 groups.setdefault((state[i].get("step"), p.dtype.char, *overrides[i].items()), []).append(i)
             else:
                 self.alone.append(i)
@@ -104,11 +82,22 @@ class Division:
                     return False
         return all(len({state[i].get("step") for i in group.members}) == 1 for group in self.together)
 
+    def arrays(
+        self, parameters: Sequence[Any], state: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[int, Array, Array, Mapping[str, Any]]]:
+        """Iterate over ``(i, p, g, state)``: arrays to update, and the index of one of the parameters that they belong to."""
+        for i in self.alone:
+            yield i, parameters[i]._array, parameters[i].grad.data, state[i]
+        for group in self.together:
+            i, members = group.members[0], [parameters[i] for i in group.members]
+            yield i, *group.gathered(members), {**state[i], **group.state}
+            group.put_back(members)
+
 
 class Together:
     """A group of small parameters of one dtype that are updated as one array.
 
-    Each slot of their state is one flat array; the state of each parameter holds a view of its part.
+    Each slot of their state is one flat array in ``state``; the state of each parameter holds a view of its part.
     """
 
     def __init__(
@@ -121,25 +110,26 @@ class Together:
         self.members = members
         parameters, states = [arrays[i] for i in members], [state[i] for i in members]
         ends = np.cumsum([p.size for p in parameters]).tolist()
-        self._p = np.empty(ends[-1], precision(parameters[0].dtype))
+        self._p = np.empty(ends[-1], parameters[0].dtype)
         self._g = np.empty_like(self._p)
         slices = [slice(end - p.size, end) for p, end in zip(parameters, ends)]
         self._parts = [self._p[part].reshape(p.shape) for p, part in zip(parameters, slices)]
-        self._flat: dict[str, Array] = {}
+        self.state: dict[str, Array] = {}
         for name in slots:
-            flat = self._flat[name] = np.concatenate([state[name] for state in states], axis=None)
+            flat = self.state[name] = np.concatenate([state[name] for state in states], axis=None)
             for own, p, part in zip(states, parameters, slices):
                 own[name] = flat[part].reshape(p.shape)
 
-    def update(self, update: Update, parameters: Sequence[Any], state: Mapping[str, Any]) -> None:
-        """Run ``update(p, g, state)`` on all members at once; ``state`` holds the values that they share."""
-        members = [parameters[i] for i in self.members]
-        arrays = [member._array for member in members]
-        np.concatenate(arrays, axis=None, out=self._p)
+    def gathered(self, members: Sequence[Any]) -> tuple[Array, Array]:
+        """Return the parameters as one array, and their gradients as another."""
+        np.concatenate([member._array for member in members], axis=None, out=self._p)
         np.concatenate([member._grad._array for member in members], axis=None, out=self._g)
-        update(self._p, self._g, {**state, **self._flat})
-        for array, part in zip(arrays, self._parts):
-            np.copyto(array, part, "same_kind")
+        return self._p, self._g
+
+    def put_back(self, members: Sequence[Any]) -> None:
+        """Copy the updated array back into the parameters."""
+        for member, part in zip(members, self._parts):
+            member._array[...] = part
 
 
 def _overlap(arrays: Sequence[Array]) -> bool:
