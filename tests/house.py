@@ -12,7 +12,7 @@ FLOORS = (
     ("minigrad.errors", "minigrad.tiny"),
     ("minigrad.device",),
     ("minigrad.engine",),
-    ("minigrad.rules", "minigrad.scipy_special"),
+    ("minigrad.rules",),
     ("minigrad.kernels",),
     ("minigrad",),  # transforms/ and guards/: functions of functions, and what watches and checks them; files
     ("minigrad.graph.record",),

@@ -1,6 +1,8 @@
 """The budgets of the design: what is read in one sitting stays short, and every arrow points down."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,28 @@ def test_rules_are_mathematics_only() -> None:
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path
+
+
+HOMES = """
+import inspect, minigrad.scipy_special, nn, models
+from minigrad.engine.registry import primitives, registry
+for p in {*primitives.values(), *(p for p in registry.values() if isinstance(p, minigrad.Primitive))}:
+    functions = [*p.rules.values(), p.rule_for_each, p.composition, p.function]
+    print(p.name, *[inspect.unwrap(f).__module__ for f in functions if hasattr(f, "__code__")])
+"""
+
+
+def test_every_primitive_is_declared_in_rules() -> None:
+    """The registry says of which functions a primitive is made: its forward, unless it is NumPy's or SciPy's, and its rules."""
+    pytest.importorskip("scipy", reason="needs SciPy: pip install scipy")
+    ran = subprocess.run([sys.executable, "-c", HOMES], capture_output=True, text=True, check=True, timeout=120)
+    homes = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines())
+    assert (
+        len(homes) > 200 and {"special.erf", "convolution", "lstm_states", "squared_error", "max_pool"} <= homes.keys()
+    )
+    ours = {name: [home for home in modules.split() if home[:5] != "numpy"] for name, modules in homes.items()}
+    assert [name for name, modules in ours.items() if not modules] == []
+    assert {home for modules in ours.values() for home in modules if not home.startswith("minigrad.rules.")} == set()
 
 
 def test_a_class_name_has_one_meaning() -> None:

@@ -1,6 +1,7 @@
 """Everything that is only for speed: kernels for the primitives of ``minigrad/rules``, threads, BLAS and the allocator.
 
-Importing this package attaches the NumPy kernels. ``minigrad.internal`` imports ``layers/`` for ``nn``. You may delete this package, or only its folder ``compiled/``. Then the plain rules
+Importing this package attaches the NumPy kernels. ``minigrad.internal`` imports ``layers/`` for ``nn``, and
+``minigrad.scipy_special`` its own kernels. You may delete this package, or only its folder ``compiled/``. Then the plain rules
 compute the same results, up to rounding.
 """
 

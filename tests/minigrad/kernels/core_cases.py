@@ -4,6 +4,7 @@ A file ``.npz`` of values, first and second orders of a case of every primitive 
 weights of small models after a few training steps. Printed is, as JSON, where minigrad is and what its switches say.
 """
 
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
@@ -81,6 +82,9 @@ def results() -> dict[str, Any]:
             lambda model: (model(IDS[None] / 9, key_mask=[[1, 1, 1, 1, 1, 0]])[0] ** 2).sum(),
             nn.Lion,
         )
+    if importlib.util.find_spec("scipy"):
+        special, x = importlib.import_module("minigrad.scipy_special"), np.linspace(0.01, 0.99, 300)
+        found["of SciPy"] = [special.expit(x), special.logit(x), special.polygamma(1, x)]
     return {f"{name} {i}": np.asarray(a) for name, arrays in found.items() for i, a in enumerate(arrays)}
 
 

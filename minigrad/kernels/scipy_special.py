@@ -1,0 +1,63 @@
+"""Kernels of SciPy's special functions: formulas of NumPy for large arrays, for which SciPy's own loops take longer.
+
+``minigrad.scipy_special`` imports this file, and so attaches them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine.types import Array
+from ..rules.neural import sigmoid
+from ..rules.scipy_special import _polygamma, expit, logit
+
+_LEAST = 256  # elements; for fewer, the calls of NumPy take longer than SciPy's loop
+_BLOCK = 1 << 14  # elements in a block of trigamma, whose arrays stay in the cache
+
+
+def _of_large(form: Callable[[Array], Array]) -> Callable[..., Any]:
+    """Return the forward of a kernel that computes ``form(x)`` for large x, and leaves calls with keywords to SciPy."""
+
+    def forward(x: Array, **keywords: Any) -> Any:
+        return NotImplemented if keywords or x.size < _LEAST or x.dtype.char not in "fd" else (form(x), None)
+
+    return forward
+
+
+def _logit(x: Array) -> Array:
+    """Return ``log(x / (1 - x))`` as an inverse hyperbolic sine, whose argument keeps its digits near 0, 1/2 and 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 2 * np.arcsinh((x - 0.5) / np.sqrt(x * (1 - x)))
+
+
+# The terms of trigamma(z) - 1 / z, from z = 10 on: the Bernoulli numbers B_2k over z^(2k + 1), the highest power first.
+_BERNOULLI = [7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6]
+
+
+def _trigamma(x: Any) -> Any:
+    """Sum 1 / (x + k)^2 for k < 10, and the asymptotic series at x + 10 (Abramowitz and Stegun, 6.4.6 and 6.4.12)."""
+    x = np.asarray(x, np.float64)
+    if x.size > _BLOCK:
+        flat = x.reshape(-1)
+        return np.concatenate([_trigamma(flat[i : i + _BLOCK]) for i in range(0, x.size, _BLOCK)]).reshape(x.shape)
+    with np.errstate(over="ignore"):
+        inverse = 1 / (x + 10)
+        square, total = inverse * inverse, np.zeros_like(x)
+        for coefficient in _BERNOULLI:
+            total = total * square + coefficient
+        total = square * (0.5 + inverse * total)
+        for k in range(9, -1, -1):
+            total += np.square(1 / (x + k))
+    return total + inverse
+
+
+def _trigamma_of_large(x: Array, n: int) -> Any:
+    if n != 1 or x.size <= _LEAST or not (x > 0).all():
+        return NotImplemented
+    return _trigamma(x).astype(x.dtype, copy=False), None
+
+
+expit.kernel(np.ndarray, _of_large(sigmoid.function))
+logit.kernel(np.ndarray, _of_large(_logit))
+_polygamma.kernel(np.ndarray, _trigamma_of_large)
