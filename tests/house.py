@@ -1,7 +1,7 @@
 """The structure of the packages, read from their source: who imports whom, and how long things are."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -140,3 +140,48 @@ def code_lines(path: Path, function: str) -> int:
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
     lines = path.read_text(encoding="utf-8").splitlines()[body[0].lineno - 1 : node.end_lineno]
     return sum(bool(line.strip()) for line in lines)
+
+
+SPEED = {"in_parts", "in_blocks", "for_each", "threading", "numba", "RawKernel"}
+FEW = 8  # axes, arguments or dimensions; a comparison of a count with no more is about their meaning
+
+
+def for_speed(path: Path) -> Iterator[str]:
+    """What a file holds that is only for speed: a word of ``SPEED``, ``out=``, or a size that is compared with a constant."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    sizes = {target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in _names_of_sizes(node)}
+    for node in ast.walk(tree):
+        names = [getattr(node, field, None) for field in ("id", "attr", "name", "module")]
+        yield from SPEED.intersection(name for name in names if isinstance(name, str))
+        if isinstance(node, ast.keyword) and node.arg == "out":
+            yield "out="
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(_is_size(side, sizes) for side in sides) and any(map(_is_large, sides)):
+                yield ast.unparse(node)
+
+
+def _names_of_sizes(node: ast.Assign) -> Iterator[str]:
+    """The names that an assignment gives to sizes, one by one in ``n, m = a.size, b.size``."""
+    for target in node.targets:
+        several = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+        pairs = zip(target.elts, node.value.elts) if several else [(target, node.value)]  # type: ignore[attr-defined]
+        yield from (part.id for part, value in pairs if isinstance(part, ast.Name) and _is_size(value))
+
+
+def _is_size(node: ast.AST, names: Collection[str] = ()) -> bool:
+    """Whether an expression reads the number of elements of an array, a length, or one of the ``names`` of them."""
+    if any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node)):
+        return True
+    functions = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return bool({"size", "nbytes"} & attributes or {"len", "math.prod", "np.size"} & functions)
+
+
+def _is_large(node: ast.AST) -> bool:
+    """Whether an expression is a constant by its name, or numbers of which one is above ``FEW``."""
+    if isinstance(node, ast.Name):
+        return node.id.isupper()
+    parts = list(ast.walk(node))
+    numbers = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, int)]
+    return max(numbers, default=0) > FEW and not any(isinstance(part, ast.Name) for part in parts)

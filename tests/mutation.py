@@ -97,7 +97,7 @@ def noticed(case: Case) -> bool:
         checks.append(test_cases.test_finite_differences)
     if case.torch:
         checks.append(test_cases.test_torch)
-    if case.primitive in test_cases.WITH_KERNELS:
+    if test_cases.all_primitives()[case.primitive].kernels:
         checks.append(lambda c: test_cases.test_kernels_agree_with_the_plain_rules(c, np.float64))
     for check in checks:
         try:

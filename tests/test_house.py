@@ -146,9 +146,22 @@ def test_no_file_is_long(name: str) -> None:
 def test_rules_are_mathematics_only() -> None:
     rules = [path for name, path in FILES.items() if name.startswith("minigrad.rules.")]
     assert sum(map(lines, rules)) <= 4500
-    for path in rules:
-        text = path.read_text(encoding="utf-8")
-        assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path
+    assert [f"{path.name}: {found}" for path in rules for found in house.for_speed(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("LARGE = 1 << 12\nx = a.size >= LARGE and b", ["a.size >= LARGE"]),
+        ("y = f(a) if math.prod(shape[1:]) < WIDE else g(a)", ["math.prod(shape[1:]) < WIDE"]),
+        ("size, n = math.prod(shape), 3\nif size < _LARGE or 9 < len(a): f(a)", ["9 < len(a)", "size < _LARGE"]),
+        ("np.add(a, b, out=a)\nin_blocks(f, a)\nimport threading", ["in_blocks", "out=", "threading"]),
+        ("if len(chain) < 2 or a.size == 0 or len(a) <= order or x > 30.0: f(a)", []),
+    ],
+)
+def test_what_is_for_speed_is_found(text: str, found: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    assert sorted(house.for_speed(tmp_path / "a.py")) == found
 
 
 HOMES = """

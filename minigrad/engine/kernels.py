@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError
-from .observers import active
 from .plan import Plan, picking
+from .replaceable import reference_mode, reference_modes
 from .signatures import parameters_of
 from .types import Array, Rule
-
-_reference_modes: list[reference_mode] = []  # the active ones of all threads
 
 
 class Kernel:
@@ -77,7 +75,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
     first = arrays[0]
     kind = type(first)
     kernel: Kernel | None = primitive.kernels.get(kind)
-    if kernel is None or not first.ndim or (_reference_modes and reference_mode.active()):
+    if kernel is None or not first.ndim or (reference_modes and reference_mode.active()):
         return None  # kernels work in place; NumPy turns 0-d results into scalars, which are immutable
     dtype = first.dtype
     for array in arrays:
@@ -86,30 +84,3 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
         if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
             return None
     return kernel if dtype.char in "fdg" and dtype.isnative else None
-
-
-class reference_mode:
-    """Use the plain rules, and no kernels, inside a ``with`` block. It is slower. Results agree up to rounding.
-
-    Example:
-        >>> import numpy as np
-        >>> import minigrad as mg
-        >>> x = mg.Tensor([1.0, 2.0, 3.0])
-        >>> with mg.reference_mode():
-        ...     plain = mg.softmax(x)
-        >>> np.allclose(mg.softmax(x).numpy(), plain.numpy())
-        True
-    """
-
-    def __enter__(self) -> None:
-        active.enter(self)
-        _reference_modes.append(self)
-
-    def __exit__(self, *_: object) -> None:
-        active.leave(self)
-        _reference_modes.remove(self)
-
-    @staticmethod
-    def active() -> bool:
-        """Whether this thread is inside such a block."""
-        return any(isinstance(context, reference_mode) for context in active.contexts)

@@ -8,11 +8,11 @@ import numpy as np
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import Primitive, primitive
-from ..engine.sums import MIN_PRODUCT
+from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
-from .elementwise import _gap
+from .elementwise import gap
 
 
 def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -20,12 +20,12 @@ def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
     return a[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _along(a: Array, ndim: int, axis: int) -> Array:
+def along(a: Array, ndim: int, axis: int) -> Array:
     """Reshape a 1-D array to ``ndim`` axes, all of length 1 except ``axis``."""
     return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
 
 
-def _with_axis(a: Any, axis: int, name: str) -> tuple[Array, int]:
+def with_axis(a: Any, axis: int, name: str) -> tuple[Array, int]:
     """Return an array, and one of its axes as a number that is not negative."""
     a = array_of(a)
     if not a.ndim:
@@ -39,7 +39,7 @@ def _with_axis(a: Any, axis: int, name: str) -> tuple[Array, int]:
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     if n < 0:
         raise ArgumentError(f"diff takes n >= 0, got {n}")
-    a, axis = _with_axis(a, axis, "diff")
+    a, axis = with_axis(a, axis, "diff")
     if n == 0:
         return a
     shape = tuple(1 if i == axis else length for i, length in enumerate(a.shape))
@@ -93,7 +93,7 @@ def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
         left = np.concatenate([_cut(f, axis, None, 1), _cut(f, axis, None, -1)], axis=axis)
         steps = np.full_like(values_of(f).real, 2, shape=(n,))
         steps[0] = steps[-1] = 1
-        return (right - left) / _along(steps * (1.0 * h), f.ndim, axis)
+        return (right - left) / along(steps * (1.0 * h), f.ndim, axis)
     inner = _inner_slope(f, h, axis)
     return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
 
@@ -102,7 +102,7 @@ def _inner_slope(f: Array, h: Any, axis: int) -> Array:
     left, middle, right = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
     if not h.ndim:
         return (right - left) / (2.0 * h)
-    p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
+    p, q = along(h[:-1], f.ndim, axis), along(h[1:], f.ndim, axis)
     return -q / (p * (p + q)) * left + (q - p) / (p * q) * middle + p / (q * (p + q)) * right
 
 
@@ -127,18 +127,13 @@ composite(np.gradient, _gradient)
 # Integrals and means
 
 
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
-    y, axis = _with_axis(y, axis, "trapezoid")
-    large = y.size >= MIN_PRODUCT  # NumPy's bits are kept below, as in sums
-    if large and x is None and not np.ndim(dx) and y.shape[axis] > 1:
-        weights = np.ones_like(values_of(y), np.result_type(y.dtype, 0.5), shape=(y.shape[axis],))
-        weights[0] = weights[-1] = 0.5
-        total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)
-        return total if type(dx) is float and dx == 1.0 else dx * total
+@Replaceable
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Weigh the mean of each pair of neighbours by the step between them."""
+    y, axis = with_axis(y, axis, "trapezoid")
     if x is not None:
         x = array_of(x)
-        dx = _along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
+        dx = along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
     return np.sum(dx * (_cut(y, axis, 1, None) + _cut(y, axis, None, -1)) * 0.5, axis=axis)
 
 
@@ -168,7 +163,7 @@ def _fitting(weights: Array, a: Array, axis: Axis) -> Array:
     return np.reshape(ordered, tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
 
 
-composite(np.trapezoid, _trapezoid)
+composite(np.trapezoid, trapezoid)
 composite(np.average, _average)
 
 # Interpolation
@@ -212,7 +207,7 @@ def _line(x: Array, x0: Array, x1: Array, y0: Array, y1: Array, /) -> Array:
 
 
 def _rise(x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
-    return _gap(y0, y1) / (x1 - x0)
+    return gap(y0, y1) / (x1 - x0)
 
 
 def _share(x: Array, x0: Array, x1: Array) -> Array:

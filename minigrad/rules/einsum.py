@@ -4,19 +4,18 @@ The derivative of a sum of products with respect to one operand is a sum of prod
 the labels of the operand become the output, and the cotangent replaces the operand among the inputs.
 """
 
-import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..engine.primitive import Primitive, primitive
-from ..engine.sums import MIN_PRODUCT
+from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .linalg import identity, matmul
+from .linalg import identity
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # labels, in the order of an implicit output
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # labels, in the order of an implicit output
 
 
 def _einsum_call(*operands: Any, **keywords: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -30,7 +29,7 @@ def _einsum_call(*operands: Any, **keywords: Any) -> tuple[tuple[Any, ...], dict
 
 def _letters(labels: Any) -> str:
     try:
-        return "".join("..." if label is Ellipsis else _LETTERS[label] for label in labels)
+        return "".join("..." if label is Ellipsis else LETTERS[label] for label in labels)
     except (TypeError, IndexError) as error:
         raise ArgumentError(
             f"einsum takes a string of subscripts first, or pairs of an array and a list of labels in 0 ... 51: {error}"
@@ -45,47 +44,15 @@ def explicit(subscripts: str, ndims: tuple[int, ...]) -> tuple[list[str], str]:
     if not arrow:
         used = inputs.replace(",", "").replace(".", "")
         output = "..." * ("..." in inputs) + "".join(sorted(c for c in set(used) if used.count(c) == 1))
-    fresh = [letter for letter in _LETTERS if letter not in subscripts]
+    fresh = [letter for letter in LETTERS if letter not in subscripts]
     counts = [ndim - len(term.replace(".", "")) if "." in term else 0 for term, ndim in zip(terms, ndims)]
     dots = "".join(fresh[: max(counts, default=0)])
     spelled = [term.replace("...", dots[len(dots) - count :]) for term, count in zip(terms, counts)]
     return spelled, output.replace("...", dots)
 
 
-@lru_cache(maxsize=256)
-def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], list[int], list[int], int, int] | None:
-    """Return how an einsum is a product of two stacks of matrices, or None if it is not or its subscripts may be wrong.
-
-    These are the axes of the first operand as (batch, rows, summed), those of the second as (batch, summed, columns), the
-    places of the output's axes among (batch, rows, columns), and the numbers of batch and of summed axes.
-    """
-    terms, output = explicit(subscripts, ndims)
-    lengths = [len(part) for part in (*terms, output)]
-    if [len(set(part) & set(_LETTERS)) for part in (*terms, output)] != lengths or lengths[:-1] != [*ndims]:
-        return None
-    a, b = terms
-    batch, summed = [c for c in output if c in a and c in b], [c for c in a if c in b and c not in output]
-    rows, columns = [c for c in output if c in a and c not in b], [c for c in output if c in b and c not in a]
-    found = batch + rows + columns
-    if len(found) != len(output) or {*found, *summed} != {*a, *b} or not summed or (batch and found == batch):
-        return None
-    first, second = [a.index(c) for c in batch + rows + summed], [b.index(c) for c in batch + summed + columns]
-    return first, second, [found.index(c) for c in output], len(batch), len(summed)
-
-
-def _einsum(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
-    if len(operands) == 2 and (how := _as_product(subscripts, (np.ndim(operands[0]), np.ndim(operands[1])))):
-        a, b = operands[0].transpose(how[0]), operands[1].transpose(how[1])
-        n, m = how[3], a.ndim - how[4]
-        summed, columns = a.shape[m:], b.shape[n + how[4] :]
-        large = a.size * math.prod(columns) >= MIN_PRODUCT  # NumPy's einsum is faster for smaller ones
-        if large and b.shape == a.shape[:n] + summed + columns and {a.dtype.char, b.dtype.char} <= {*"fdFD"}:
-            rows, size = math.prod(a.shape[n:m]), math.prod(summed)
-            stacks = a.reshape(*a.shape[:n], rows, size), b.reshape(*a.shape[:n], size, math.prod(columns))
-            # NumPy multiplies without BLAS, slowly, if neither rows nor columns are contiguous.
-            pair = [z if min(z.strides[-2:]) == z.itemsize else z.copy() for z in stacks]
-            with np.errstate(all="ignore"):  # NumPy's einsum gives no warnings
-                return matmul(*pair).reshape(a.shape[:m] + columns).transpose(how[2])[()]
+@Replaceable
+def contracted(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
     return np.einsum(subscripts, *operands, optimize=optimize)
 
 
@@ -106,7 +73,7 @@ def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize:
 
 def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
     """Return zeros with ``array`` on the diagonal that a repeated label picks: the transpose of ``"ii->i"``."""
-    fresh = iter([letter for letter in _LETTERS if letter not in repeated])
+    fresh = iter([letter for letter in LETTERS if letter not in repeated])
     seen, target, terms, factors = "", "", [labels], [array]
     for label in repeated:
         if label in seen:
@@ -120,4 +87,4 @@ def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
     return np.einsum(f"{','.join(terms)}->{target}", *factors) if len(terms) > 1 else array
 
 
-einsum: Primitive = primitive(np.einsum, _einsum, bind=_einsum_call).vjp_each(_einsum_rule)
+einsum: Primitive = primitive(np.einsum, contracted, bind=_einsum_call).vjp_each(_einsum_rule)

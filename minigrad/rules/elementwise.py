@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..device import is_device_array
-from ..engine.functions import composite, faster
+from ..engine.functions import composite
 from ..engine.methods import values_of
 from ..engine.primitive import primitive
+from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
@@ -33,15 +34,11 @@ remainder = primitive(np.remainder).vjp(
 )
 fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
-deg2rad = primitive(np.deg2rad, faster(np.deg2rad)(lambda x: x * (math.pi / 180)), also=[np.radians]).vjp(
-    x=lambda g: g * (math.pi / 180)
-)
-rad2deg = primitive(np.rad2deg, faster(np.rad2deg)(lambda x: x * (180 / math.pi)), also=[np.degrees]).vjp(
-    x=lambda g: g * (180 / math.pi)
-)
+deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi / 180))
+rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 
-# Powers that are products or roots with 2 roundings. NumPy takes 100 times as long for a negative base.
+# A power with one of these exponents is a product or a root, with at most 2 roundings, also in a written program.
 _PRODUCTS: dict[float, Callable[[Any], Any]] = {0: np.ones_like, 1: np.positive, 2: np.square, 3: lambda x: x * x * x}
 _PRODUCTS |= {4: lambda x: np.square(np.square(x)), -2: lambda x: np.square(1 / x)}
 _PRODUCTS |= {0.5: np.sqrt, -0.5: lambda x: 1 / np.sqrt(x + 0.0)}  # 0.0 is the sum of -0.0 and 0.0
@@ -76,26 +73,17 @@ sqrt = primitive(np.sqrt).vjp(x=lambda g, ans: 0.5 * g / ans)
 cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
 
-def _gap(x: Array, y: Array) -> Array:
+@Replaceable
+def gap(x: Array, y: Array) -> Array:
     """Return ``y - x``, and 0 for equal infinities."""
     with np.errstate(invalid="ignore"):
-        gap = y - x
-    if is_device_array(unknown := np.isnan(gap)) or unknown.any():
-        return np.where((x == y) & np.isinf(x), 0, gap)
-    return gap
+        found = y - x
+    return np.where((x == y) & np.isinf(x), 0, found)
 
 
 def _share(gap: Array) -> Array:
-    """Return the sigmoid. Its kernel also computes the derivative, which only a Tensor needs."""
+    """Return the sigmoid of a Tensor or of an array."""
     return sigmoid(gap) if hasattr(gap, "backward") else sigmoid.function(gap)
-
-
-def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
-    """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
-    rest = np.log1p(exp(-np.abs(_gap(x, y))))
-    x, y = (y, x) if isinstance(x, (int, float)) else (x, y)
-    larger = np.clip(x, y, math.inf) if isinstance(y, (int, float)) else np.maximum(x, y)  # slow for a number
-    return larger + (rest if unit == 1 else rest * unit)
 
 
 # Exponentials and logarithms
@@ -107,18 +95,19 @@ log2 = primitive(np.log2).vjp(x=lambda g, x: g / (x * math.log(2)))
 log10 = primitive(np.log10).vjp(x=lambda g, x: g / (x * math.log(10)))
 log1p = primitive(np.log1p).vjp(x=lambda g, x: g / (1 + x))
 # exp(x) / (exp(x) + exp(y)) has more digits as a sigmoid than as exp(x - ans).
-logaddexp = primitive(np.logaddexp, faster(np.logaddexp)(lambda x, y: _log_of_sum(x, y, np.exp, 1))).vjp(
-    x=lambda g, x, y: g * _share(_gap(y, x)), y=lambda g, x, y: g * _share(_gap(x, y))
+logaddexp = primitive(np.logaddexp).vjp(
+    x=lambda g, x, y: g * _share(gap(y, x)), y=lambda g, x, y: g * _share(gap(x, y))
 )
-logaddexp2 = primitive(
-    np.logaddexp2, faster(np.logaddexp2)(lambda x, y: _log_of_sum(x, y, np.exp2, 1 / math.log(2)))
-).vjp(x=lambda g, x, y: g * _share(_gap(y, x) * math.log(2)), y=lambda g, x, y: g * _share(_gap(x, y) * math.log(2)))
+logaddexp2 = primitive(np.logaddexp2).vjp(
+    x=lambda g, x, y: g * _share(gap(y, x) * math.log(2)), y=lambda g, x, y: g * _share(gap(x, y) * math.log(2))
+)
 
 
+@Replaceable
 def ratio(x: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative of a length, and 0 where the length is 0 and has no derivative."""
     zero = length == 0
-    return x * ~zero / (length + zero) if is_device_array(zero) or zero.any() else x / length
+    return x * ~zero / (length + zero)
 
 
 def _may_be_infinite(length: Array) -> bool:
@@ -175,18 +164,17 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
     return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
 
 
-@new_array
-def _where_larger(g: Array, x: Array, y: Array) -> Array:
-    """Return ``g`` where x is larger and ``g / 2`` at a tie. Usually there is no tie, but a device is not asked for one."""
-    larger, tied = g * (x > y), x == y
-    return np.where(tied, 0.5 * g, larger) if is_device_array(tied) or tied.any() else larger
+@Replaceable
+def larger(g: Array, x: Array, y: Array) -> Array:
+    """Return ``g`` where x is larger and ``g / 2`` at a tie."""
+    return np.where(x == y, 0.5 * g, g * (x > y))
 
 
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
-fabs = primitive(np.fabs, faster(np.fabs)(np.absolute)).vjp(x=lambda g, x: g * np.sign(x))
+fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=_no_slope)
-_where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
+_where_larger, _where_smaller = new_array(lambda g, x, y: larger(g, x, y)), new_array(lambda g, x, y: larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
 fmax = primitive(np.fmax).vjp(
@@ -234,23 +222,9 @@ arccosh = primitive(np.arccosh).vjp(x=lambda g, ans: g / np.sinh(ans))
 arctanh = primitive(np.arctanh).vjp(x=lambda g, x: g / ((1 - x) * (1 + x)))
 
 
-def _sum_of_squares(x: Array, y: Array) -> Array | None:
-    """Return ``x^2 + y^2``, or None if a sum may have overflowed, or lost digits by underflow."""
-    if any(np.result_type(array).kind != "f" for array in (x, y)):
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = x * x + y * y
-    values = values_of(squares)
-    if is_device_array(values) or not values.size:
-        return None
-    limits = np.finfo(values.dtype)
-    return squares if values.min() > limits.tiny / limits.eps and values.max() < limits.max else None
-
-
-def _inverted(x: Array, y: Array) -> Array:
+@Replaceable
+def inverted(x: Array, y: Array) -> Array:
     """Return ``x / (x^2 + y^2)``, and 0 at the origin. The division by the larger number avoids overflow."""
-    if (squares := _sum_of_squares(x, y)) is not None:
-        return x / squares
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
     far = np.isinf(size)
@@ -258,16 +232,11 @@ def _inverted(x: Array, y: Array) -> Array:
     return u / (u * u + v * v + origin) / size
 
 
-def _hypot(x: Array, y: Array) -> Array:
-    """Return the root of the sum of squares, which errs by 1.1 units at most. NumPy's hypot takes ten times as long."""
-    return np.hypot(x, y) if (squares := _sum_of_squares(x, y)) is None else np.sqrt(squares)
-
-
 # At the origin, where these have no derivative, the gradient is 0.
-hypot = primitive(np.hypot, faster(np.hypot)(_hypot)).vjp(
+hypot = primitive(np.hypot).vjp(
     x=lambda g, ans, x, y: g * _cosine(x, y, ans), y=lambda g, ans, x, y: g * _cosine(y, x, ans)
 )
-arctan2 = primitive(np.arctan2).vjp(y=lambda g, y, x: g * _inverted(x, y), x=lambda g, y, x: -g * _inverted(y, x))
+arctan2 = primitive(np.arctan2).vjp(y=lambda g, y, x: g * inverted(x, y), x=lambda g, y, x: -g * inverted(y, x))
 
 _SERIES = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) * math.pi ** (2 * k) for k in range(1, 8)]
 

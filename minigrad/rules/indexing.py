@@ -9,14 +9,13 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 
 Shape = tuple[int, ...]
 _BASIC = (slice, int, np.integer)
-_LARGE = 1 << 12  # elements of an array whose positions are computed from those along each axis; a table is slower
-_WIDE = 256  # elements of a row; adding rows of at least so many one by one is faster than adding at a flat index
 
 
 def _is_basic(index: Any) -> bool:
@@ -33,21 +32,25 @@ def _takes_all(index: Any) -> bool:
     return _is_basic(index) and all(not isinstance(part, slice) or part.step in (None, 1) for part in parts)
 
 
-def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
+def placed(updates: Array, /, index: Any, shape: Shape) -> Array:
     """Return zeros of ``shape`` with ``updates`` added at ``index``; a repeated position gets every contribution."""
     if updates.dtype.kind == "c" and is_device_array(updates):  # CuPy's add.at takes no complex numbers
-        return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
+        return placed(updates.real, index, shape) + 1j * placed(updates.imag, index, shape)
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if updates.size == math.prod(shape) and _takes_all(index):
+    if updates.size == math.prod(shape) and _takes_all(index):  # the transpose of a reshape
         return updates.reshape(shape).copy()
-    out, kind = zeros(shape, updates), getattr(index, "dtype", np.dtype(object)).kind
-    if kind == "b" or _is_basic(index):  # no element is picked twice
+    out = zeros(shape, updates)
+    if _is_basic(index) or getattr(index, "dtype", np.dtype(object)).kind == "b":  # no element is picked twice
         out[index] = updates
-    elif kind in "iu" and math.prod(shape[1:]) >= _WIDE and type(out) is np.ndarray:
-        for i, row in zip(index.reshape(-1).tolist(), updates.reshape(-1, *shape[1:])):
-            out[i] += row
-    else:  # One flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it.
-        np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
+        return out
+    return added(out, index, updates)
+
+
+@Replaceable
+def added(out: Array, index: Any, updates: Array) -> Array:
+    """Add ``updates`` into ``out`` at an index of arrays, and return ``out``."""
+    # One flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it.
+    np.add.at(out.reshape(-1), _positions(index, out.shape, out).reshape(-1), updates.reshape(-1))
     return out
 
 
@@ -62,15 +65,15 @@ def _positions(index: Any, shape: Shape, like: Array) -> Array:
             rows = np.arange(math.prod(shape[: len(whole)]), like=like).reshape(-1, 1) * n
             flat = rows + flat.reshape(-1) % max(n, 1)
         return flat if width == 1 else flat.reshape(-1, 1) * width + np.arange(width, like=like)
-    if size < _LARGE or integers != [True] * len(shape):
+    if not size or integers != [True] * len(shape):
         return np.arange(size, like=like).reshape(shape)[index]
     return np.ravel_multi_index(tuple([part.astype(np.intp, copy=False) for part in (*whole, last)]), shape, "wrap")
 
 
 def _scatter_along(g: Array, shape: Shape, index: Any, axis: int | None) -> Array:
     """Add at an index of ``shape``, or for ``axis=None`` of the flattened array."""
-    placed = scatter_add(g, index=index, shape=(math.prod(shape),) if axis is None else shape)
-    return np.reshape(placed, shape) if axis is None else placed
+    whole = scatter_add(g, index=index, shape=(math.prod(shape),) if axis is None else shape)
+    return np.reshape(whole, shape) if axis is None else whole
 
 
 @new_array
@@ -143,7 +146,7 @@ def _within(a: Array, a_min: Any, a_max: Any) -> Array:
     return above & (True if a_max is None else a <= a_max)
 
 
-scatter_add: Primitive = primitive(_scatter_add, name="scatter_add").vjp(updates=lambda g, index: g[index])
+scatter_add: Primitive = primitive(placed, name="scatter_add").vjp(updates=lambda g, index: g[index])
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )

@@ -10,13 +10,11 @@ import numpy as np
 from ..engine.functions import composite
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
-
-_FEW = 1 << 12  # elements; the components of more are shifted faster than they are picked
-_NEXT = np.array([1, 2, 0])  # the component after each of three
 
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
@@ -82,7 +80,7 @@ def contraction_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Ar
 
 
 def _by_matmul(axes: Any, b_ndim: int) -> bool:
-    """Whether a contraction is a product by a matrix or a vector, for which the rules of ``matmul`` need fewer calls."""
+    """Whether a contraction is a product by a matrix or a vector, which has the rules of ``matmul``."""
     return isinstance(axes, int) and axes == 1 and b_ndim <= 2
 
 
@@ -129,33 +127,18 @@ vdot = primitive(np.vdot, lambda a, b, /: np.vdot(a, b)).vjp(
 # --- products written as other products -----------------------------------------------------------------------------
 
 
-def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
+def paired(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> tuple[Array, list[int], list[int]]:
+    """Split each axis of the cotangent of ``kron`` into one of ``a`` and one of ``b``, and say which are which."""
+    a, b = [(1,) * (g.ndim - len(shape)) + shape for shape in (a_shape, b_shape)]
+    apart = np.reshape(g, [n for pair in zip(a, b) for n in pair])
+    return apart, [*range(0, 2 * g.ndim, 2)], [*range(1, 2 * g.ndim, 2)]
+
+
+@Replaceable
+def products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
     """Return the cotangent of ``kron`` as a matrix with a row for each element of ``a``, a column for each of ``b``."""
-    rows, columns = [(1,) * (g.ndim - len(shape)) + shape for shape in (a_shape, b_shape)]
-    n, m, even, odd = math.prod(rows), math.prod(columns), [*range(0, 2 * g.ndim, 2)], [*range(1, 2 * g.ndim, 2)]
-    blocks = np.reshape(g, [n for pair in zip(rows, columns) for n in pair])
-    if n < m:  # the longer rows are copied faster
-        return np.reshape(np.transpose(blocks, even + odd), (n, m))
-    return np.reshape(np.transpose(blocks, odd + even), (m, n)).swapaxes(0, 1)
-
-
-def _next(x: Array) -> Array:
-    """Return the next one of three components for each, from a contiguous array."""
-    if x.size < _FEW:
-        return x.take(_NEXT, -1)
-    ans = np.empty_like(x)
-    ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
-    ans[..., 2] = x[..., 0]
-    return ans
-
-
-def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """Compute NumPy's products; those of contiguous vectors with 3 components without its slices and checks."""
-    last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
-    known = last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,)
-    if known and (a.size + b.size < _FEW or (a.flags.c_contiguous and b.flags.c_contiguous)):
-        return _next(a * _next(b) - _next(a) * b)
-    return np.cross(a, b, axisa, axisb, axisc, axis)
+    apart, of_a, of_b = paired(g, a_shape, b_shape)
+    return np.reshape(np.transpose(apart, of_a + of_b), (math.prod(a_shape), math.prod(b_shape)))
 
 
 def _cross_rule(g: Array, shape: tuple[int, ...], other: Array, axis: int | None, *axes: int) -> Array:
@@ -181,10 +164,13 @@ def _matrix_power(a: Array, n: int) -> Array:
 
 
 kron = primitive(np.kron, lambda a, b, /: np.kron(a, b)).vjp(
-    a=lambda g, a_shape, b: np.reshape(np.matmul(_products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
-    b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), _products(g, np.shape(a), b_shape)), b_shape),
+    a=lambda g, a_shape, b: np.reshape(np.matmul(products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
+    b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), products(g, np.shape(a), b_shape)), b_shape),
 )
-cross = primitive(np.cross, _cross).vjp(
+cross = primitive(
+    np.cross,
+    lambda a, b, /, axisa=-1, axisb=-1, axisc=-1, axis=None: np.cross(a, b, axisa, axisb, axisc, axis),
+).vjp(
     a=lambda g, a_shape, b, axis, axisa, axisb, axisc: _cross_rule(g, a_shape, b, axis, axisa, axisb, axisc),
     b=lambda g, a, b_shape, axis, axisa, axisb, axisc: _cross_rule(-g, b_shape, a, axis, axisb, axisa, axisc),
 )

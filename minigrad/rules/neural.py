@@ -13,6 +13,7 @@ import numpy as np
 
 from ..device import check_range
 from ..engine.primitive import Primitive, primitive
+from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .ranges import power_of_two, squares_fit
@@ -92,7 +93,8 @@ def _relu(x: Array, /) -> Array:
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
 
 
-def _sigmoid(x: Array, /) -> Array:
+@Replaceable
+def logistic(x: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))``, computed as ``exp(x) / (1 + exp(x))`` where ``exp(-x)`` could overflow.
 
     Example:
@@ -102,20 +104,12 @@ def _sigmoid(x: Array, /) -> Array:
         array([0. , 0.5, 1. ])
     """
     check_not_complex("sigmoid", x)
-    if is_normal(x):
-        return 1 / (1 + np.exp(-x))
     e = np.exp(-np.abs(x))
     return np.maximum(x >= 0, e) / (1 + e)
 
 
-def is_normal(x: Array) -> bool:
-    """Whether no sigmoid of x is subnormal: then exp(-x) does not overflow. Numbers and device arrays are not asked."""
-    floating = type(x) is np.ndarray and x.ndim and x.dtype.kind == "f" and x.size
-    return bool(floating and x.min() > np.log(np.finfo(x.dtype).tiny))
-
-
 # sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.
-sigmoid: Primitive = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
+sigmoid: Primitive = primitive(logistic, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
 
 
 def _silu(x: Array, /) -> Array:
@@ -128,7 +122,7 @@ def _silu(x: Array, /) -> Array:
         array([-0.269,  0.   ,  0.731])
     """
     check_not_complex("silu", x)
-    return x * _sigmoid(x)
+    return x * logistic(x)
 
 
 silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * sigmoid(-x)))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,10 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from .indexing import _scatter_add
+from .indexing import placed
 
 Shape = tuple[int, ...]
 Widths = tuple[tuple[int, int], ...]
-_FEW = 1 << 12  # elements; the copies in a smaller array are picked and added by a table of positions
-_LINES = 64  # new lines along all axes; at most so many are added one by one in a larger array
 _COPYING = ("edge", "reflect", "symmetric", "wrap")  # the new elements are copies of old ones
 _PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "median": np.median}
 
@@ -88,8 +85,7 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
     return np.concatenate([first, array, last], axis=axis)
 
 
-@lru_cache(maxsize=64)
-def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
+def sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
     """Return for each element of the result the flat position of the one that it copies."""
     return _padded(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode, {})
 
@@ -106,26 +102,10 @@ def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) 
     return array
 
 
-def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
-    if type(array) is not np.ndarray or array.size >= _FEW:
-        return _padded(array, width, mode, {})
-    return np.reshape(array, -1)[_sources(array.shape, width, mode)]
-
-
 def _fold(padded: Array, /, shape: Shape, width: Widths, mode: Any) -> Array:
     """Add each element of a padded array to the one that it was copied from."""
-    plain = type(padded) is np.ndarray
-    if not plain or padded.size < _FEW or sum(map(sum, width)) > _LINES:
-        index = _sources(shape, width, mode) if plain else _sources.__wrapped__(shape, width, mode, padded)
-        return np.reshape(_scatter_add(padded, index, (math.prod(shape),)), shape)
-    for axis in [i for i in reversed(range(len(shape))) if any(width[i])] or [0]:
-        (before, after), n, here = width[axis], shape[axis], (slice(None),) * axis
-        ans = padded[(*here, slice(before, before + n))].copy()
-        for i, source in enumerate(np.pad(np.arange(n), (before, after), mode).tolist()):
-            if not before <= i < before + n:
-                ans[(*here, source)] += padded[(*here, i)]
-        padded = ans
-    return padded
+    index = sources(shape, width, mode, padded)
+    return np.reshape(placed(padded, index, (math.prod(shape),)), shape)
 
 
 def _inside(width: Widths, shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -143,7 +123,7 @@ def _pad_constant(array: Array, /, width: Widths, options: dict[str, Any]) -> Ar
 pad_constant = primitive(_pad_constant, name="pad").vjp(
     array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
-pad_copies: Primitive = primitive(_pad_copies, name="pad_copies").vjp(
+pad_copies: Primitive = primitive(lambda array, /, width, mode: _padded(array, width, mode, {}), name="pad_copies").vjp(
     array=new_array(lambda g, array_shape, width, mode: fold(g, shape=array_shape, width=width, mode=mode))
 )
 fold: Primitive = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))

@@ -9,6 +9,7 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
+from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.sums import sum_over
 from ..engine.types import Array
@@ -223,23 +224,13 @@ def _windows_rule(g: Array, x_shape: Shape, axis: Any) -> Array:
     return g
 
 
-def _overlapped(windows: Array, /, axis: int) -> Array:
+@Replaceable
+def overlapped_sum(windows: Array, /, axis: int) -> Array:
     """Add the windows (along ``axis``), whose elements are along the last axis, where they overlap."""
-    if windows.shape[axis] < windows.shape[-1]:  # the k-th elements of all windows are a window, too
-        windows = windows.swapaxes(axis, -1)
     n, size = windows.shape[axis], windows.shape[-1]
     ans = zeros((*windows.shape[:axis], n + size - 1, *windows.shape[axis + 1 : -1]), windows)
     for k in range(size):
         ans[(*[slice(None)] * axis, slice(k, k + n))] += windows[..., k]
-    return ans
-
-
-def _triangle(m: Array, k: int, lower: bool) -> Array:
-    """Compute ``np.tril`` or ``np.triu``. Copying under a mask takes half the time of NumPy's ``where``."""
-    if type(m) is not np.ndarray or m.ndim < 2:
-        return np.tril(m, k) if lower else np.triu(m, k)
-    ans = np.zeros_like(m)
-    np.copyto(ans, m, where=np.tri(m.shape[-2], m.shape[-1], k if lower else k - 1, bool) == lower)
     return ans
 
 
@@ -320,7 +311,7 @@ sliding_window_view = primitive(
     lambda x, /, window, axis=None: np.lib.stride_tricks.sliding_window_view(x, window, axis),
     bind=_windows_call,
 ).vjp(x=_windows_rule)
-overlapped = primitive(_overlapped, name="overlapped").vjp(
+overlapped = primitive(overlapped_sum, name="overlapped").vjp(
     windows=lambda g, windows_shape, axis: sliding_window_view(g, windows_shape[-1], axis=axis)
 )
 
@@ -328,12 +319,8 @@ overlapped = primitive(_overlapped, name="overlapped").vjp(
 diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(
     a=_diagonal_rule
 )
-tril: Primitive = primitive(np.tril, lambda m, /, k=0: _triangle(m, k, True)).vjp(
-    m=new_array(lambda g, k: tril(g, k=k))
-)
-triu: Primitive = primitive(np.triu, lambda m, /, k=0: _triangle(m, k, False)).vjp(
-    m=new_array(lambda g, k: triu(g, k=k))
-)
+tril: Primitive = primitive(np.tril, lambda m, /, k=0: np.tril(m, k)).vjp(m=new_array(lambda g, k: tril(g, k=k)))
+triu: Primitive = primitive(np.triu, lambda m, /, k=0: np.triu(m, k)).vjp(m=new_array(lambda g, k: triu(g, k=k)))
 diag = composite(np.diag, _diag)
 diagflat = composite(np.diagflat, lambda v, k=0: _diag(np.ravel(v), k))
 trace = composite(

@@ -11,41 +11,34 @@ from ..device import is_device_array
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
+from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .axes import Shape, axes_of, from_rows, rows_of, taking, wide
 from .indexing import _along_axis, scatter_add
 
-_FEW = 1 << 10  # elements; NumPy's stable sort of fewer takes less time than several calls
+
+@Replaceable
+def order(rows: Array) -> Array:
+    """Return the positions of the elements of each row in ascending order; equal elements keep their order."""
+    return np.argsort(rows, axis=-1, kind="stable")
 
 
-def _order(rows: Array) -> Array:
-    """Return ``np.argsort(rows, axis=-1, kind="stable")`` in half the time: find any order, then order equal elements."""
-    if type(rows) is not np.ndarray or rows.size < _FEW or rows.dtype.kind == "c":
-        return np.argsort(rows, axis=-1, kind="stable")
-    order, values = np.argsort(rows, axis=-1), np.sort(rows, axis=-1)
-    before, after = values[..., :-1], values[..., 1:]
-    group = rows.shape[-1] * np.cumsum((before != after) & (before == before), axis=-1)  # all NaNs are one group
-    order[..., 1:] += group
-    order.sort(axis=-1)
-    order[..., 1:] -= group
-    return order
+@Replaceable
+def ranks(rows: Array) -> Array:
+    """Return the place of each element in the order of its row: the inverse of the permutation ``order``."""
+    return np.argsort(np.argsort(rows, axis=-1, kind="stable"), axis=-1)
 
 
 def _returned(g: Array, a: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """Return each cotangent to the place that its element had in ``a``."""
-    order = _order(values_of(rows_of(a, axis)))
-    if order.size < _FEW:
-        rank = np.argsort(order, axis=-1)
-    else:
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(order.shape[-1], like=order), -1)
-    return from_rows(np.take_along_axis(rows_of(g, axis), rank, axis=-1), a_shape, axis)
+    places = ranks(values_of(rows_of(a, axis)))
+    return from_rows(np.take_along_axis(rows_of(g, axis), places, axis=-1), a_shape, axis)
 
 
 def _partition_rule(g: Array, a: Array, ans: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """Sort the cotangents first: the k-th smallest element of ``a`` is the k-th smallest of ``ans``."""
-    ascending = np.take_along_axis(rows_of(g, axis), _order(values_of(rows_of(ans, axis))), axis=-1)
+    ascending = np.take_along_axis(rows_of(g, axis), order(values_of(rows_of(ans, axis))), axis=-1)
     return _returned(from_rows(ascending, a_shape, axis), a, a_shape, axis)
 
 
@@ -84,7 +77,7 @@ def _over_sorted(ranks: Callable[[Any], Any], a: Array, axis: Axis, keepdims: bo
     rows, reduced = rows_of(values_of(a), axis), axes_of(a.ndim, axis)
     n = np.sum(rows == rows, axis=-1, keepdims=True)
     positions, share = ranks(n)
-    places, unknown = np.take_along_axis(_order(rows), positions, axis=-1), None if skip_nan else n < rows.shape[-1]
+    places, unknown = np.take_along_axis(order(rows), positions, axis=-1), None if skip_nan else n < rows.shape[-1]
     shape = tuple([1 if i in reduced else m for i, m in enumerate(a.shape) if keepdims or i not in reduced])
     return between(a, axis=axis, places=places, share=share, unknown=unknown, shape=shape)
 

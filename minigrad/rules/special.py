@@ -7,6 +7,7 @@ import numpy as np
 
 from ..engine.arrays import as_array
 from ..engine.primitive import primitive
+from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import DTypeError
 
@@ -20,7 +21,6 @@ _RATIO = np.array([
     (0.01656418392950335, 0.025279471477245945), (0.06600244143349507, 0.1363019467613353),
     (0.16362319390787172, 0.4739911621381788), (0.1283791670955126, 1.0),
 ])  # fmt: skip
-_BLOCK = 1 << 15  # elements whose sums stay in the cache between two terms
 
 
 def erf_of_float32(x: Array, scale: float = 1.0) -> Array:
@@ -36,11 +36,8 @@ def erf_of_float32(x: Array, scale: float = 1.0) -> Array:
     return np.tanh(value)
 
 
-def _erf_of_float64(x: Array) -> Array:
-    if x.size > _BLOCK:
-        flat = x.reshape(-1)
-        parts = [_erf_of_float64(flat[i : i + _BLOCK]) for i in range(0, x.size, _BLOCK)]
-        return np.concatenate(parts).reshape(x.shape)
+@Replaceable
+def erf_of_float64(x: Array) -> Array:
     first, *others = np.asarray(_RATIO, like=x)[:, :, None]
     with np.errstate(over="ignore"):  # erf(6) is 1 to double precision
         square = np.minimum(np.square(x), 36).reshape(-1)
@@ -75,7 +72,7 @@ def _erf(x: Array, /) -> Array:
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     if x.dtype.itemsize <= 4:
         return erf_of_float32(x.astype(np.float32, copy=False)).astype(x.dtype, copy=False)
-    return _erf_of_float64(x)
+    return erf_of_float64(x)
 
 
 erf = primitive(_erf, name="erf").vjp(x=lambda g, x: g * (2 / math.sqrt(math.pi)) * np.exp(-x * x))

@@ -15,9 +15,9 @@ from ...device import is_device_array
 from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
 from ...rules.axes import expand, from_rows, rows_of
-from ...rules.elementwise import _sum_of_squares, ratio
+from ...rules.elementwise import ratio
 from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
-from ...rules.neural import is_normal, softmax
+from ...rules.neural import softmax
 from ...rules.ranges import all_finite, squares_fit
 from ...rules.special import check_not_complex, erf
 
@@ -204,8 +204,6 @@ STAND_INS: dict[str, Callable[..., Any]] = {
 # What a rule asks before it takes a faster way, and the answer with which the page takes the general one.
 ANSWERS: dict[Callable[..., Any], Any] = {
     is_device_array: True,
-    is_normal: False,
-    _sum_of_squares: None,
     check_not_complex: None,
     squares_fit: True,
     all_finite: True,

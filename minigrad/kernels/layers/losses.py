@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ...rules.ranges import all_finite
 from ...engine.types import Array
 from ...rules.losses import REDUCTIONS, binary_cross_entropy_with_logits, of_each, times
+from ...rules.ranges import all_finite
 
 
 def _of_finite(t: Array, y: Array) -> Any:

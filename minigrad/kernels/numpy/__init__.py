@@ -1,4 +1,24 @@
 """The kernels for NumPy arrays, which make fewer passes over memory. Importing this package attaches them."""
 
 # ruff: noqa: F401 - these modules attach themselves when they are imported
-from . import activations, affine, attention, cross_entropy, dropout, layer_norm, linalg, matmul, reductions, softmax
+from . import (
+    activations,
+    affine,
+    attention,
+    calculus,
+    cross_entropy,
+    dropout,
+    einsum,
+    elementwise,
+    indexing,
+    layer_norm,
+    linalg,
+    matmul,
+    padding,
+    reductions,
+    shaping,
+    softmax,
+    sorting,
+    special,
+    sums,
+)

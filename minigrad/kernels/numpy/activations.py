@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import filled
 from ...engine.types import Array
-from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, is_normal, relu, sigmoid, silu
+from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, logistic, relu, sigmoid, silu
 from ...rules.special import erf, erf_of_float32
 from ..threads import BLOCK, in_blocks
 from .rows import Needs
+from .sums import filled
 
 # --- relu -----------------------------------------------------------------------------------------------------------
 
@@ -34,11 +34,22 @@ relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 # --- sigmoid and silu -----------------------------------------------------------------------------------------------
 
 
+def _is_normal(x: Array) -> bool:
+    """Whether no sigmoid of x is subnormal: then exp(-x) does not overflow."""
+    return bool(x.size and x.min() > np.log(np.finfo(x.dtype).tiny))
+
+
+def _logistic(x: Array, /) -> Array:
+    """Compute ``1 / (1 + exp(-x))``."""
+    known = type(x) is np.ndarray and x.ndim and x.dtype.kind == "f" and _is_normal(x)
+    return 1 / (1 + np.exp(-x)) if known else NotImplemented
+
+
 def _with_slope(fill: Any) -> Any:
     """Return a forward that calls ``fill(x, ans, slope)`` for each block. ``slope``, the derivative, is for the backward."""
 
     def forward(x: Array) -> Any:
-        if not is_normal(x):
+        if not _is_normal(x):
             return NotImplemented
         ans, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
         _over_blocks(fill, x.reshape(-1), ans.reshape(-1), slope.reshape(-1))
@@ -78,6 +89,7 @@ def _fill_silu(x: Array, ans: Array, slope: Array) -> None:
     ans *= x
 
 
+logistic.kernel(_logistic)
 sigmoid.kernel(np.ndarray, _with_slope(_fill_sigmoid), _times_slope)
 silu.kernel(np.ndarray, _with_slope(_fill_silu), _times_slope)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import affine
 from ..threads import PARTS, for_each
 from .rows import Needs, as_rows
+from .sums import ones
 
 # The fewest elements, both of x and of the result, of a product that is divided among minigrad's threads. For smaller ones
 # OpenBLAS may use its own threads (see blas.py).

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones, unbroadcast
+from ...engine.sums import unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
@@ -19,6 +19,7 @@ from ...rules.ranges import all_finite
 from ..threads import for_each, in_blocks
 from .rows import Needs, as_rows, row_sums
 from .softmax import exp_into, softmax_in_place
+from .sums import ones
 
 Shape = tuple[int, ...]
 LONG = 1 << 18  # scores of a head, such as 512 queries times 512 keys; from this number on, strips are used

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import REDUCTIONS, check_labels, cross_entropy
 from .rows import Needs, as_rows
 from .softmax import exponentials
+from .sums import ones
 
 
 def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Any]:

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import layer_norm
 from ...rules.ranges import variances_fit
 from ..threads import in_blocks
 from .rows import Needs, as_rows, row_sums
+from .sums import ones
 
 
 def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:

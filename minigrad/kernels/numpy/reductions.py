@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import accumulated, sum_over, sums_from_each
+from ...engine.sums import sum_over
 from ...engine.types import Array
 from ...rules import reductions
 from ...rules.axes import count, expand
+from .sums import accumulated, sums_from_each
 
 _LONG = 1 << 12  # the longest row, in elements, for argmax; in longer rows np.max is as fast
 _EXACT = 1 << 24  # the largest count for a mean; float32 represents all integers up to this one exactly

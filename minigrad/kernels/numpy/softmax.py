@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import LOWEST, log_softmax, softmax
 from ...rules.reductions import logsumexp
 from ..threads import in_blocks
 from .rows import Needs, as_rows, row_sums
+from .sums import ones
 
 _MODERATE = 30.0  # if no absolute score is larger, sums of exp cannot overflow, and no maximum is subtracted
 

@@ -1,7 +1,7 @@
 """What must come out the same with whatever kernels are there: ``python -m tests.minigrad.kernels.core_cases FILE`` writes it.
 
-A file ``.npz`` of values, first and second orders of a case of every primitive (all cases of those that have kernels), and the
-weights of small models after a few training steps. Printed is, as JSON, where minigrad is and what its switches say.
+A file ``.npz`` of values, first and second orders of all cases of the core, and the weights of small models after a few
+training steps. Printed is, as JSON, where minigrad is and what its switches say.
 """
 
 import importlib.util
@@ -26,17 +26,9 @@ from tests.minigrad.rules import (  # noqa: E402, F401
     cases_shaping,
     oracle,
 )
-from tests.minigrad.rules.cases import CASES, Case  # noqa: E402
+from tests.minigrad.rules.cases import CASES  # noqa: E402
 
-FUSED = {"affine", "attention", "cross_entropy", "dropout", "gelu", "layer_norm", "log_softmax", "relu", "scatter_add",
-         "sigmoid", "silu", "softmax"}  # fmt: skip
 IDS = np.random.default_rng(0).integers(1, 20, (6, 9))
-
-
-def chosen() -> list[Case]:
-    """A case of every primitive of the core, and all of those that kernels are for."""
-    firsts = {case.primitive: case for case in reversed(CASES)}
-    return [case for case in CASES if case.primitive in FUSED or firsts[case.primitive] is case]
 
 
 def training(make: Callable[[np.random.Generator], Any], loss: Callable[[Any], Any], optimizer: Any) -> list[Any]:
@@ -52,7 +44,7 @@ def training(make: Callable[[np.random.Generator], Any], loss: Callable[[Any], A
 
 def results() -> dict[str, Any]:
     found: dict[str, list[Any]] = {}
-    for case in chosen():
+    for case in CASES:
         first = oracle.by_backward(case.f, case.arrays())
         found[case.id] = [*first.values, *first.first]
         if case.order:

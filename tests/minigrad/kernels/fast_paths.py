@@ -1,13 +1,21 @@
 """What the tests of the fast paths share: small models and their losses, and NumPy's kernels."""
 
-from collections.abc import Callable
+import contextlib
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import nn
 from minigrad.engine.kernels import Kernel
 from minigrad.engine.registry import primitives
+from minigrad.engine.replaceable import Replaceable
+from minigrad.kernels import numpy as numpy_kernels_of_rules
+from minigrad.kernels.numpy import special
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
 
 
@@ -60,6 +68,32 @@ def numpy_kernels() -> list[tuple[str, Kernel]]:
     """Those with a backward of their own."""
     found = [(name, p.kernels.get(np.ndarray)) for name, p in list(primitives.items())]
     return [(name, kernel) for name, kernel in found if kernel is not None and kernel.backward is not None]
+
+
+@contextlib.contextmanager
+def of_any_size() -> Iterator[None]:
+    """Let the kernels take arrays of any size: each module says with ``LEAST`` from which one on they pay."""
+    with pytest.MonkeyPatch.context() as patch:
+        for found in pkgutil.iter_modules(numpy_kernels_of_rules.__path__):
+            module = importlib.import_module(f"{numpy_kernels_of_rules.__name__}.{found.name}")
+            for name in vars(module):
+                if name.startswith("LEAST"):
+                    patch.setattr(module, name, 0)
+        patch.setattr(special, "BLOCK", 4)
+        yield
+
+
+def replaceables() -> dict[str, Replaceable]:
+    """The formulas that kernels are attached to, by name: of the rules, of the engine, and in place of a ufunc's loop."""
+    holders = [
+        value
+        for name, module in list(sys.modules.items())
+        if name.startswith("minigrad.")
+        for value in vars(module).values()
+    ]
+    found = [value for value in holders if isinstance(value, Replaceable)]
+    found += [p.compute for p in list(primitives.values()) if isinstance(p.compute, Replaceable)]
+    return {replaceable.__name__: replaceable for replaceable in found if replaceable.faster}
 
 
 def forget_plans() -> None:

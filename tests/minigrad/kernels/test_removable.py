@@ -42,7 +42,7 @@ def results(root: Path, file: Path) -> tuple[dict[str, np.ndarray], dict[str, st
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
     found = results(ROOT, tmp_path_factory.mktemp("whole") / "found.npz")[0]
-    assert len(found) > 800
+    assert len(found) > 5000
     return found
 
 

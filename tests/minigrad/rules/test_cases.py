@@ -1,5 +1,6 @@
 """Every primitive on every sample of the case table: values, derivatives, dtypes, layouts, kernels, devices."""
 
+import contextlib
 import functools
 import importlib
 import math
@@ -15,8 +16,9 @@ from minigrad import Primitive, Tensor
 from minigrad.engine.registry import registry
 from tests import house
 from tests.lazy import resolve
+from tests.minigrad.kernels.fast_paths import of_any_size
 from tests.minigrad.rules import oracle
-from tests.minigrad.rules.cases import Case, cases_of
+from tests.minigrad.rules.cases import Case
 from tests.minigrad.rules.table import CASES
 
 F32 = np.dtype(np.float32)
@@ -31,7 +33,6 @@ def held_by(*modules: Any) -> dict[str, Primitive]:
 
 FACADE = house.imported("minigrad.rules", Path(mg.rules.__file__))  # no file of nn's alone: tests/nn has their cases
 RULES = [importlib.import_module(name) for name in FACADE if name.startswith("minigrad.rules.")]
-WITH_KERNELS = [p.name for p in held_by(mg, *RULES).values() if p.kernels]
 
 
 @functools.cache
@@ -41,7 +42,6 @@ def all_primitives() -> dict[str, Primitive]:
 
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-with_kernels = pytest.mark.parametrize("case", cases_of(WITH_KERNELS), ids=lambda case: case.id)
 
 
 def floating_inputs(case: Case) -> list[int]:
@@ -164,14 +164,16 @@ def test_layouts(case: Case) -> None:
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@with_kernels
+@every_case
 def test_kernels_agree_with_the_plain_rules(case: Case, dtype: Any) -> None:
-    compute = (oracle.by_backward, oracle.by_create_graph)
-    fast = [one(case.f, case.arrays(dtype)) for one in compute]
-    with mg.reference_mode():
-        plain = [one(case.f, case.arrays(dtype)) for one in compute]
-    for got, want in zip(fast, plain, strict=True):
-        oracle.assert_agrees(got, want, rtol=1e-10 if dtype is np.float64 else 1e-4)
+    """As they are, and where they take an array of any size: the arrays of the table are small."""
+    for compute in (oracle.by_backward, oracle.by_create_graph):
+        with mg.reference_mode():
+            want = compute(case.f, case.arrays(dtype))
+        for sizes in (contextlib.nullcontext, of_any_size):
+            with sizes():
+                got = compute(case.f, case.arrays(dtype))
+            oracle.assert_agrees(got, want, rtol=1e-10 if dtype is np.float64 else 1e-4)
 
 
 @pytest.mark.sampled(4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.engine import sums
+from minigrad.kernels.numpy import sums
 
 SHAPES = [
     ((6, 9), (0,)),
@@ -39,7 +39,7 @@ SHAPES += [
 def test_the_same_as_numpy_gives(
     shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"_PIECE": piece, "MIN_PRODUCT": 1, "_FEWEST": 1}.items():
+    for name, value in {"_PIECE": piece, "LEAST": 1, "_FEWEST": 1}.items():
         monkeypatch.setattr(sums, name, value)
     monkeypatch.setattr(sums, "_by_products", sums._by_products.__wrapped__)  # which remembers what it was asked before
     array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
