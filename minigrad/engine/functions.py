@@ -284,23 +284,6 @@ class InPlaceFunction:
         raise UnsupportedError(self.message)
 
 
-def faster(ufunc: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a form of a ``ufunc`` for NumPy arrays of float32 and float64, if one has at least 256 elements.
-
-    The ufunc itself computes the rest, and calls with keywords. The other arguments of the form may be Python numbers.
-    """
-
-    def with_form(form: Callable[..., Any]) -> Callable[..., Any]:
-        def compute(*arrays: Any, **keywords: Any) -> Any:
-            plain = all(type(a) in (int, float) or (type(a) is np.ndarray and a.dtype.char in "fd") for a in arrays)
-            large = plain and not keywords and max(getattr(a, "size", 0) for a in arrays) >= 256
-            return form(*arrays) if large else ufunc(*arrays, **keywords)
-
-        return compute
-
-    return with_form
-
-
 # The functions without a derivative. VALUES give plain values, TENSORS give Tensors, and IN_PLACE are refused.
 
 VALUES: tuple[Any, ...] = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.types import Array
-from ..rules.neural import sigmoid
+from ..rules.neural import logistic
 from ..rules.scipy_special import _polygamma, expit, logit
 
 _LEAST = 256  # elements; for fewer, the calls of NumPy take longer than SciPy's loop
@@ -58,6 +58,6 @@ def _trigamma_of_large(x: Array, n: int) -> Any:
     return _trigamma(x).astype(x.dtype, copy=False), None
 
 
-expit.kernel(np.ndarray, _of_large(sigmoid.function))
+expit.kernel(np.ndarray, _of_large(logistic))
 logit.kernel(np.ndarray, _of_large(_logit))
 _polygamma.kernel(np.ndarray, _trigamma_of_large)
