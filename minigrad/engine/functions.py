@@ -68,7 +68,7 @@ class Bound:
         arrays, keywords = self.bind(args, kwargs)
         return self(*arrays, **keywords)
 
-    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Sort the arguments of a call, by position or by name, into array arguments and keywords.
 
         Raises:
@@ -94,7 +94,7 @@ class Bound:
                         f"{self.name} takes plain values for '{name}', got a Tensor: use t.item() or t.numpy()"
                     )
                 keywords = {**keywords, name: value.item()}  # a number
-        return arrays, keywords
+        return tuple(arrays), keywords
 
     def sort(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return ``arguments``, and the other arguments of a call by name, without those whose value is NumPy's default."""
