@@ -106,8 +106,8 @@ try:
 except ImportError as missing_package:
     if missing_package.name != "minigrad.kernels":
         raise
-    from ._without_kernels import (
-        EachAlone as Division,  # type: ignore[assignment]  # with the same methods
+    from ._without_kernels import (  # type: ignore[assignment]  # the class has the methods of Division
+        EachAlone as Division,
         compiled_adam,
         update_in_blocks,
     )

@@ -18,6 +18,7 @@ from .axes import wide
 from .neural import sigmoid
 from .reductions import mean, sum
 
+# The primitives and not NumPy's functions: they choose a kernel for plain arrays, too.
 REDUCTIONS: dict[str, Any] = {"mean": mean, "sum": sum, "none": lambda losses: losses}
 
 
