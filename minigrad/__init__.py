@@ -8,6 +8,7 @@ from . import _numpy_needed  # noqa: F401 - first, because the other modules nee
 # isort: split
 
 from . import rules  # noqa: F401 - fills the registry
+from ._tree import stop_gradient, tree_map
 from ._version import __version__ as __version__
 from .engine import operators  # noqa: F401 - gives each primitive declared after this import a faster form
 from .engine.kernels import reference_mode
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from .guards.checking import GradientError, check_grads
     from .transforms.checkpoint import checkpoint
     from .transforms.derivatives import hessian, hvp, jacobian, jvp
-    from .transforms.trees import stop_gradient, tree_map
 
 __all__ = ["Tensor", "tape", "Entry", "primitive", "Primitive", "no_grad", "enable_grad", "reference_mode"]
 __all__ += ["grad", "value_and_grad", "elementwise_grad", "vjp", "jvp", "jacobian", "hessian", "hvp", "autograd_grad"]
@@ -124,7 +124,6 @@ _LATER = {
     "guards.checking": "GradientError check_grads",
     "transforms.checkpoint": "checkpoint",
     "transforms.derivatives": "hessian hvp jacobian jvp",
-    "transforms.trees": "stop_gradient tree_map",
 }
 _MODULES = ("graph", "numpy", "scipy_special", "serialize", "tiny")  # imported on first use, too
 
