@@ -46,7 +46,7 @@ from .rules.attention import (
     masked_softmax,  # the softmax over the keys that a mask allows
     split_heads,  # (..., length, heads * d) -> (..., heads, length, d)
 )
-from .rules.axes import wide  # float16 numbers as float32, which a count needs
+from .rules.axes import at_least_float32  # float16 numbers as float32, which a count needs
 from .rules.convolution import (
     Form as ConvolutionForm,  # stride, padding, dilation and groups
     convolution,  # the products of a kernel and what it meets in each step

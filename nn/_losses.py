@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import REDUCTIONS, Array, TensorLike, all_finite, array_of, is_device_array, wide
+from minigrad.internal import REDUCTIONS, Array, TensorLike, all_finite, array_of, at_least_float32, is_device_array
 
 from ._checks import as_given, as_input, beside, check_real, plain_numbers, shown
 
@@ -76,7 +76,7 @@ def reduced(losses: Any, reduction: str, function: str, counted: Any = None, fac
         return losses.sum() / count
     if counted is None:
         return losses.mean()
-    total = wide(losses).sum()
+    total = at_least_float32(losses).sum()
     mean: Tensor = total / (count.astype(total.dtype) if is_device_array(count) else int(count))
     return mean if mean.dtype == losses.dtype else mean.astype(losses.dtype)
 

@@ -15,7 +15,7 @@ from ..errors import OutOfRangeError
 Shape = tuple[int, ...]
 
 
-def taking(function: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
+def with_keywords(function: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
     """Return ``function(a, ...)`` restricted to these keywords; their values are the defaults.
 
     Keywords that a call leaves out are not passed on, because CuPy lacks ``initial`` and ``where``.
@@ -60,7 +60,7 @@ def expand(g: Array, shape: Shape, axis: Axis) -> Array:
     return np.reshape(g, tuple(1 if i in reduced else n for i, n in enumerate(shape)))
 
 
-def wide(a: Array) -> Array:
+def at_least_float32(a: Array) -> Array:
     """Return float16 numbers as float32, and others unchanged. A count is never float16, which ends at 65504."""
     dtype = np.result_type(a.dtype, np.float32)
     return a if a.dtype == dtype else a.astype(dtype)

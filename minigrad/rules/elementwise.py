@@ -16,7 +16,7 @@ from ..engine.types import Array
 from ..errors import UnsupportedError
 from .neural import sigmoid
 
-# Arithmetic
+# Arithmetic. A rule with new_array promises an array that nothing else refers to, which saves the sweep a copy. It is optional.
 add = primitive(np.add).vjp(x=lambda g: g, y=lambda g: g)
 subtract = primitive(np.subtract).vjp(x=lambda g: g, y=lambda g: -g)
 multiply = primitive(np.multiply).vjp(x=new_array(lambda g, y: g * y), y=new_array(lambda g, x: g * x))
@@ -28,7 +28,8 @@ square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 _no_slope = new_array(lambda g: np.zeros_like(g))
 floor_divide = primitive(np.floor_divide).vjp(x=_no_slope, y=_no_slope)
 
-# The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
+# The derivative by y is -floor(x / y), which rint(ans/y - x/y) computes without an error of rounding. Where ans and y are both
+# infinite, ans/y is NaN and fmin takes 1. For an infinite x there is no derivative: 0 * x makes it NaN.
 remainder = primitive(np.remainder).vjp(
     x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
 )
@@ -41,7 +42,7 @@ rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / ma
 # A power with one of these exponents is a product or a root, with at most 2 roundings, also in a written program.
 _PRODUCTS: dict[float, Callable[[Any], Any]] = {0: np.ones_like, 1: np.positive, 2: np.square, 3: lambda x: x * x * x}
 _PRODUCTS |= {4: lambda x: np.square(np.square(x)), -2: lambda x: np.square(1 / x)}
-_PRODUCTS |= {0.5: np.sqrt, -0.5: lambda x: 1 / np.sqrt(x + 0.0)}  # 0.0 is the sum of -0.0 and 0.0
+_PRODUCTS |= {0.5: np.sqrt, -0.5: lambda x: 1 / np.sqrt(x + 0.0)}  # + 0.0 removes the sign of -0.0
 
 
 def _power(x: Any, y: Any, **keywords: Any) -> Any:
@@ -81,9 +82,9 @@ def gap(x: Array, y: Array) -> Array:
     return np.where((x == y) & np.isinf(x), 0, found)
 
 
-def _share(gap: Array) -> Array:
-    """Return the sigmoid of a Tensor or of an array."""
-    return sigmoid(gap) if hasattr(gap, "backward") else sigmoid.function(gap)
+def _sigmoid_of(x: Array) -> Array:
+    """Return the sigmoid of a Tensor, or of a plain array without the checks that a primitive makes."""
+    return sigmoid(x) if hasattr(x, "backward") else sigmoid.function(x)
 
 
 # Exponentials and logarithms
@@ -96,10 +97,11 @@ log10 = primitive(np.log10).vjp(x=lambda g, x: g / (x * math.log(10)))
 log1p = primitive(np.log1p).vjp(x=lambda g, x: g / (1 + x))
 # exp(x) / (exp(x) + exp(y)) has more digits as a sigmoid than as exp(x - ans).
 logaddexp = primitive(np.logaddexp).vjp(
-    x=lambda g, x, y: g * _share(gap(y, x)), y=lambda g, x, y: g * _share(gap(x, y))
+    x=lambda g, x, y: g * _sigmoid_of(gap(y, x)), y=lambda g, x, y: g * _sigmoid_of(gap(x, y))
 )
 logaddexp2 = primitive(np.logaddexp2).vjp(
-    x=lambda g, x, y: g * _share(gap(y, x) * math.log(2)), y=lambda g, x, y: g * _share(gap(x, y) * math.log(2))
+    x=lambda g, x, y: g * _sigmoid_of(gap(y, x) * math.log(2)),
+    y=lambda g, x, y: g * _sigmoid_of(gap(x, y) * math.log(2)),
 )
 
 
@@ -111,7 +113,7 @@ def ratio(x: Array, length: Array) -> Array:
 
 
 def _may_be_infinite(length: Array) -> bool:
-    """Return whether some length is infinite. A device is not asked."""
+    """Return False only if no length is infinite. It is True for a device array, because to read it the host would wait."""
     infinite = np.isinf(values_of(length))
     return is_device_array(infinite) or bool(infinite.any())
 
@@ -130,7 +132,7 @@ def _cosine(x: Array, y: Array, length: Array) -> Array:
 
 @new_array
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
-    """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x."""
+    """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x (a cotangent is du/dx - i du/dy)."""
     if not np.iscomplexobj(x):
         return g * np.sign(x)
     direction = ratio(np.conjugate(x), ans)
@@ -194,6 +196,7 @@ sign = primitive(np.sign).vjp(x=_sign_x)
 floor, ceil, rint, trunc = (primitive(f).vjp(x=_no_slope) for f in (np.floor, np.ceil, np.rint, np.trunc))
 round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(a=_no_slope)
 heaviside = primitive(np.heaviside).vjp(x=_no_slope, y=lambda g, x: g * (x == 0))
+# modf has two outputs, so g is a dict from the index of an output to its cotangent, if one has arrived.
 modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]))
 composite(np.divmod, lambda x1, x2: (np.floor_divide(x1, x2), np.remainder(x1, x2)))
 composite(np.fix, lambda x: np.trunc(x))
@@ -224,11 +227,11 @@ arctanh = primitive(np.arctanh).vjp(x=lambda g, x: g / ((1 - x) * (1 + x)))
 
 @Replaceable
 def inverted(x: Array, y: Array) -> Array:
-    """Return ``x / (x^2 + y^2)``, and 0 at the origin. The division by the larger number avoids overflow."""
+    """Return ``x / (x^2 + y^2)``, and 0 at the origin and at infinity. The division by the larger number avoids overflow."""
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
     far = np.isinf(size)
-    u, v = np.where(far, 0, x / size), np.where(far, 1, y / size)
+    u, v = np.where(far, 0, x / size), np.where(far, 1, y / size)  # 0 / 1
     return u / (u * u + v * v + origin) / size
 
 

@@ -14,7 +14,7 @@ from ..device import zeros
 from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
-from .axes import wide
+from .axes import at_least_float32
 from .neural import sigmoid
 from .reductions import mean, sum
 
@@ -24,7 +24,7 @@ REDUCTIONS: dict[str, Any] = {"mean": mean, "sum": sum, "none": lambda losses: l
 
 def of_each(g: Array, size: int, reduction: str) -> Array:
     """Return the cotangent of each loss, given that of their mean or sum."""
-    return wide(g) / size if reduction == "mean" else g
+    return at_least_float32(g) / size if reduction == "mean" else g
 
 
 def _times(t: Array, y: Array, /) -> Any:

@@ -11,14 +11,15 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, count, expand, from_rows, rows_of, taking, wide
+from .axes import Shape, at_least_float32, axes_of, count, expand, from_rows, rows_of, with_keywords
 from .elementwise import ratio
 
 
 def _logsumexp(a: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return ``log(sum(exp(a)))`` over ``axis``; subtracting the maximum first keeps large inputs stable.
 
-    The shapes are those of ``np.sum``. The derivative is ``softmax(a)``. Inputs that equal an infinite result share it equally.
+    The shapes are those of ``np.sum``. The derivative is ``softmax(a)``. If the result is infinite, the inputs that
+    equal it share the derivative equally.
 
     Example:
         >>> import numpy as np
@@ -45,15 +46,15 @@ def _known(a: Array, where: Any) -> Array:
 
 
 def _mean_rule(g: Array, a_shape: Shape, axis: Axis, where: Any) -> Array:
-    return _spread(expand(wide(g), a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
+    return _spread(expand(at_least_float32(g), a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
 
 
 def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Array:
     """Return ``2 g conj(a - mean(a)) / (n - ddof)``."""
-    n, a, g = count(a_shape, axis, where), wide(a), wide(g)
+    n, a, g = count(a_shape, axis, where), at_least_float32(a), at_least_float32(g)
     known = a if where is True else np.where(where, a, 0)
     centred = known - np.sum(known, axis=axis, keepdims=True) / n
-    freedom = (n - ddof) * (n > ddof)
+    freedom = (n - ddof) * (n > ddof)  # not below 0, as in NumPy
     product = 2 * expand(g, a_shape, axis) / freedom * (np.conjugate(centred) if np.iscomplexobj(a) else centred)
     return product if where is True else np.where(where, product, 0)
 
@@ -76,7 +77,7 @@ def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: 
 def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """Return ``g`` where ``a`` is the extreme of its slice and 0 elsewhere; ties share ``g`` equally."""
     top = expand(ans, a_shape, axis)
-    hit = wide((a == top if where is True else (a == top) & where).astype(a.dtype))
+    hit = at_least_float32((a == top if where is True else (a == top) & where).astype(a.dtype))
     ties = sum_over(hit, axes_of(a.ndim, axis))
     return expand(g, a_shape, axis) / (ties if initial is None else ties + (top == initial)) * hit
 
@@ -88,35 +89,37 @@ def _logsumexp_rule(g: Array, a: Array, a_shape: Shape, axis: Axis) -> Array:
     return expand(g, a_shape, axis) * (e / np.sum(e, axis=axis, keepdims=True))
 
 
-_OF_EXTREMES: dict[str, Any] = {"axis": None, "keepdims": False, "initial": None, "where": True}
-_OF_VARIANCES: dict[str, Any] = {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": True}
+_EXTREME_KEYWORDS: dict[str, Any] = {"axis": None, "keepdims": False, "initial": None, "where": True}
+_VARIANCE_KEYWORDS: dict[str, Any] = {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": True}
 
-sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
-mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
-var = primitive(np.var, taking(np.var, **_OF_VARIANCES), bind=_with_ddof).vjp(a=_var_rule)
-std = primitive(np.std, taking(np.std, **_OF_VARIANCES), bind=_with_ddof).vjp(a=_std_rule)
-max = primitive(np.max, taking(np.max, **_OF_EXTREMES), also=[np.amax]).vjp(a=_extreme_rule)
-min = primitive(np.min, taking(np.min, **_OF_EXTREMES), also=[np.amin]).vjp(a=_extreme_rule)
+sum = primitive(np.sum, with_keywords(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(
+    a=_spread
+)
+mean = primitive(np.mean, with_keywords(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
+var = primitive(np.var, with_keywords(np.var, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_var_rule)
+std = primitive(np.std, with_keywords(np.std, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_std_rule)
+max = primitive(np.max, with_keywords(np.max, **_EXTREME_KEYWORDS), also=[np.amax]).vjp(a=_extreme_rule)
+min = primitive(np.min, with_keywords(np.min, **_EXTREME_KEYWORDS), also=[np.amin]).vjp(a=_extreme_rule)
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
 composite(
     np.ptp, lambda a, axis=None, *, keepdims=False: np.max(a, axis, None, keepdims) - np.min(a, axis, None, keepdims)
 )
 
 # These ignore elements that are NaN.
-nansum = primitive(np.nansum, taking(np.nansum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(
-    a=lambda g, a, a_shape, axis, where: _spread(g, a_shape, axis, _known(a, where))
-)
-nanmean = primitive(np.nanmean, taking(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
+nansum = primitive(
+    np.nansum, with_keywords(np.nansum, axis=None, dtype=None, keepdims=False, initial=0, where=True)
+).vjp(a=lambda g, a, a_shape, axis, where: _spread(g, a_shape, axis, _known(a, where)))
+nanmean = primitive(np.nanmean, with_keywords(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
     a=lambda g, a, a_shape, axis, where: _mean_rule(g, a_shape, axis, _known(a, where))
 )
-nanvar = primitive(np.nanvar, taking(np.nanvar, **_OF_VARIANCES), bind=_with_ddof).vjp(
+nanvar = primitive(np.nanvar, with_keywords(np.nanvar, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(
     a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, _known(a, where))
 )
-nanstd = primitive(np.nanstd, taking(np.nanstd, **_OF_VARIANCES), bind=_with_ddof).vjp(
+nanstd = primitive(np.nanstd, with_keywords(np.nanstd, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(
     a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, _known(a, where))
 )
-nanmax = primitive(np.nanmax, taking(np.nanmax, **_OF_EXTREMES)).vjp(a=_extreme_rule)
-nanmin = primitive(np.nanmin, taking(np.nanmin, **_OF_EXTREMES)).vjp(a=_extreme_rule)
+nanmax = primitive(np.nanmax, with_keywords(np.nanmax, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
+nanmin = primitive(np.nanmin, with_keywords(np.nanmin, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 
 
 # --- products, and running sums and products ---
@@ -140,9 +143,10 @@ def _cumsum_rule(g: Array, a_shape: Shape, axis: int | None) -> Array:
 
 
 def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | None) -> Array:
-    """Return ``a[0] ... a[i-1] s[i]`` for each i, with ``s[i] = g[i] + a[i+1] s[i+1]``, in log n steps without a division.
+    """Return ``a[0] * ... * a[i-1] * s[i]`` for each i, in log n steps without a division.
 
-    At the start of an iteration ``s[i]`` holds the sum of ``step`` terms, and ``factors[i]`` is ``a[i+1] ... a[i+step]``.
+    Here ``s[i] = g[i] + a[i+1] * g[i+1] + a[i+1] * a[i+2] * g[i+2] + ...``. At the start of an iteration ``s[i]`` holds the
+    first ``step`` of these terms, and ``factors[i]`` is ``a[i+1] * ... * a[i+step]``.
     """
     s, factors = rows_of(g, axis), rows_of(a, axis)[..., 1:]
     step = 1
@@ -153,14 +157,14 @@ def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | No
     return from_rows(_delayed(rows_of(ans, axis)) * s, a_shape, axis)
 
 
-prod = primitive(np.prod, taking(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
+prod = primitive(np.prod, with_keywords(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
     a=_prod_rule
 )
-cumsum: Primitive = primitive(np.cumsum, taking(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
-cumprod: Primitive = primitive(np.cumprod, taking(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
-nanprod = primitive(np.nanprod, taking(np.nanprod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
-    a=lambda g, a, a_shape, axis, where, initial: _prod_rule(g, a, a_shape, axis, _known(a, where), initial)
-)
+cumsum: Primitive = primitive(np.cumsum, with_keywords(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
+cumprod: Primitive = primitive(np.cumprod, with_keywords(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
+nanprod = primitive(
+    np.nanprod, with_keywords(np.nanprod, axis=None, dtype=None, keepdims=False, initial=1, where=True)
+).vjp(a=lambda g, a, a_shape, axis, where, initial: _prod_rule(g, a, a_shape, axis, _known(a, where), initial))
 composite(np.nancumsum, lambda a, axis=None, dtype=None: np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype))
 composite(
     np.nancumprod, lambda a, axis=None, dtype=None: np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)

@@ -14,7 +14,7 @@ from ..engine.primitive import primitive
 from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, from_rows, rows_of, taking, wide
+from .axes import Shape, at_least_float32, axes_of, from_rows, rows_of, with_keywords
 from .indexing import _along_axis, scatter_add
 
 
@@ -42,7 +42,7 @@ def _partition_rule(g: Array, a: Array, ans: Array, a_shape: tuple[int, ...], ax
     return _returned(from_rows(ascending, a_shape, axis), a, a_shape, axis)
 
 
-sort = primitive(np.sort, taking(np.sort, axis=-1, kind=None, stable=None)).vjp(a=_returned)
+sort = primitive(np.sort, with_keywords(np.sort, axis=-1, kind=None, stable=None)).vjp(a=_returned)
 partition = primitive(np.partition, lambda a, /, kth, axis=-1: np.partition(a, kth, axis)).vjp(a=_partition_rule)
 
 
@@ -149,7 +149,7 @@ def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     """Return a quantile function for plain ``q`` in 0 ... ``whole``; ``q`` has no derivative."""
 
     def ranks(n: Any, q: Any, method: str) -> Any:
-        exact = wide(q)  # a count of float16 would end at 65504
+        exact = at_least_float32(q)  # a count of float16 would end at 65504
         position = _POSITIONS[method](n.astype(exact.dtype), exact)
         low = np.floor(position)
         both = np.minimum(np.maximum(np.concatenate([low, low + 1], axis=-1), 0), n - 1).astype(np.intp)

@@ -234,7 +234,7 @@ def plain(x: Any, /, y: Any, axis: int = 0, *, keepdims: bool = False) -> None:
         lambda g: g,
         lambda *arrays, axis=0: arrays,
         functools.wraps(plain)(lambda *a, **k: None),
-        axes.taking(np.max, axis=None),
+        axes.with_keywords(np.max, axis=None),
         Callables().method,
         Callables.of_the_class,
         functools.partial(plain, axis=1),
