@@ -5,6 +5,7 @@ No step changes a bit of the results.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from operator import getitem, setitem
 from typing import Any
@@ -174,6 +175,7 @@ class Rewriting:
                 and isinstance(first.data, np.ndarray)  # a number is immutable: a loop would have to carry its name
                 and not first.memory.writes
                 and alike(first, total, statement)
+                and same_layout(first, total)
                 and total.cotangent_of is not None
                 and first.cotangent_of in (None, total.cotangent_of)
                 and _is_new(first, members)
@@ -204,6 +206,11 @@ def _is_new(value: Value, members: Counter[Any]) -> bool:
 def settled(value: Value, statement: Statement) -> bool:
     """Whether nothing writes to a value after the statement."""
     return not any(write > statement.number for write in value.memory.writes)
+
+
+def same_layout(arg: Value, value: Value) -> bool:
+    """Whether two values have the same order of their elements in memory, in which a sum over them adds."""
+    return bool(arg.data.strides == value.data.strides) or math.prod(np.shape(arg.data)) == 1
 
 
 def alike(arg: Any, value: Value, statement: Statement) -> bool:

@@ -5,14 +5,13 @@ No step changes a bit of the results. A value whose memory is written to is left
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from operator import getitem
 from typing import Any
 
 import numpy as np
 
-from .additions import Rewriting, alike, key_of_tree, made_by, settled
+from .additions import Rewriting, alike, key_of_tree, made_by, same_layout, settled
 from .statements import Check, InPlace, Memory, Method, Statement, Value, key_of_call, values_in
 
 _BY_ONE = {np.multiply, np.divide}
@@ -111,7 +110,7 @@ class _Tidying(Rewriting):
         hands_on = (
             (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and in_order(first))))
             or call is np.positive
-            or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not _same_layout(first, value)))
+            or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not same_layout(first, value)))
             or (call in _BY_ONE and len(args) == 2 and _is(args[1], 1))
             or (call is np.subtract and _is(args[1], 0))
             or (call is np.sum and first.data.ndim == 0)
@@ -183,10 +182,6 @@ def _view(value: Value) -> Any:
     if not isinstance(data, np.ndarray) or not data.size:
         return id(value)
     return data.__array_interface__["data"][0], data.shape, data.strides, data.dtype.str
-
-
-def _same_layout(arg: Value, value: Value) -> bool:
-    return bool(arg.data.strides == value.data.strides) or math.prod(np.shape(arg.data)) == 1
 
 
 def in_order(value: Value) -> bool:
