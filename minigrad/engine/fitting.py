@@ -1,4 +1,4 @@
-"""Fit the result of a derivative rule to its input.
+"""Fit the result of a derivative rule to its input: un-broadcast it, take its real part, cast it.
 
 One conversion holds for the rules of ``vjp`` and ``vjp_each`` and for the backward of a kernel and of a ``Function``: a Python
 number stands for an array of this value, a list or another object becomes an array as an operand does, and anything else is an
@@ -7,6 +7,7 @@ error that names the operation and the argument.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from ..device import is_device_array
 from ..errors import GraphError, MinigradError
 from .arrays import SCALARS, as_array
-from .sums import unbroadcast
+from .replaceable import Replaceable
 from .types import Array, Node
 
 
@@ -66,3 +67,24 @@ def _argument(node: Node, entry: Any) -> str:
     names = entry.primitive.arguments or [f"args{i}" for i in range(len(entry.parents))]
     found = [f"'{name}'" for name, parent in zip(names, entry.parents) if parent is node]
     return f" (the argument {' or '.join(found)})" if found else ""
+
+
+def unbroadcast(array: Array, shape: tuple[int, ...]) -> Array:
+    """Sum ``array`` over the axes along which an input of ``shape`` was broadcast."""
+    extra = array.ndim - len(shape)
+    if axes := _broadcast_axes(array.shape, shape):
+        array = sum_over(array, axes)
+    return array.reshape(array.shape[extra:]) if extra > 0 else array
+
+
+@lru_cache
+def _broadcast_axes(wide: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    extra = len(wide) - len(shape)
+    repeated = [extra + i for i, n in enumerate(shape) if n == 1 and wide[extra + i] != 1] if extra >= 0 else []
+    return (*range(extra), *repeated)
+
+
+@Replaceable
+def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
+    """Sum over ``axes``, which are not negative, and keep them with length 1."""
+    return array.sum(axis=axes, keepdims=True)

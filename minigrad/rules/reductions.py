@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.fitting import sum_over
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import Primitive, primitive
-from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .axes import Shape, at_least_float32, axes_of, count, expand, from_rows, rows_of, with_keywords

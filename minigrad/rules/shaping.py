@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..device import is_device_array, zeros
+from ..engine.fitting import sum_over
 from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
 from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
-from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 from .indexing import scatter_add

@@ -10,7 +10,7 @@ import pytest
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, detect_anomaly, no_grad, reference_mode
 from minigrad.device import to_host
-from minigrad.engine.sums import unbroadcast
+from minigrad.engine.fitting import unbroadcast
 from nn import functional
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, gradient, load, randomized, rng, to_torch

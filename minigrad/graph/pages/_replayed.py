@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...device import is_device_array
-from ...engine.sums import unbroadcast
+from ...engine.fitting import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
 from ...rules.axes import expand, from_rows, rows_of
 from ...rules.elementwise import ratio

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import unbroadcast
+from ...engine.fitting import unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import sum_over
+from ...engine.fitting import sum_over
 from ...engine.types import Array
 from ...rules import reductions
 from ...rules.axes import count, expand

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import sum_over
+from ...engine.fitting import sum_over
 from ...engine.types import Array
 
 Shape = tuple[int, ...]
