@@ -15,7 +15,7 @@ import numpy as np
 from ..device import is_device_array
 from ..errors import GraphError, MinigradError
 from .arrays import SCALARS, as_array
-from .replaceable import Replaceable
+from .observers import Replaceable
 from .types import Array, Node
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError
+from .observers import reference_mode, reference_modes
 from .plan import Plan, picking
-from .replaceable import reference_mode, reference_modes
 from .signatures import parameters_of
 from .types import Array, Rule
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
+from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
-from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of

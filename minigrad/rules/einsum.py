@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
-from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .linalg import identity

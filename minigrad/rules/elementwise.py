@@ -9,8 +9,8 @@ import numpy as np
 from ..device import is_device_array
 from ..engine.functions import composite
 from ..engine.methods import values_of
+from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
-from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..device import check_range
+from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
-from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .ranges import power_of_two, squares_fit

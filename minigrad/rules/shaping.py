@@ -9,8 +9,8 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.fitting import sum_over
 from ..engine.functions import composite
+from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
-from ..engine.replaceable import Replaceable
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError

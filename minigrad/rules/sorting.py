@@ -10,8 +10,8 @@ import numpy as np
 from ..device import is_device_array
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
+from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
-from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .axes import Shape, at_least_float32, axes_of, from_rows, rows_of, with_keywords

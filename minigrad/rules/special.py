@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays import as_array
+from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
-from ..engine.replaceable import Replaceable
 from ..engine.types import Array
 from ..errors import DTypeError
 

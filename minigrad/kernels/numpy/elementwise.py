@@ -11,9 +11,9 @@ import numpy as np
 
 from ...device import is_device_array
 from ...engine.methods import values_of
+from ...engine.observers import Replaceable
 from ...engine.primitive import Primitive
 from ...engine.registry import when_declared
-from ...engine.replaceable import Replaceable
 from ...engine.types import Array
 from ...rules.elementwise import deg2rad, fabs, gap, hypot, inverted, larger, logaddexp, logaddexp2, rad2deg, ratio
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.engine.replaceable import Replaceable
+from minigrad.engine.observers import Replaceable
 from tests.minigrad.kernels.fast_paths import of_any_size, replaceables
 from tests.minigrad.rules import oracle
 from tests.minigrad.rules.table import CASES

@@ -12,8 +12,8 @@ import pytest
 
 import nn
 from minigrad.engine.kernels import Kernel
+from minigrad.engine.observers import Replaceable
 from minigrad.engine.registry import primitives
-from minigrad.engine.replaceable import Replaceable
 from minigrad.kernels import numpy as numpy_kernels_of_rules
 from minigrad.kernels.numpy import special
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
