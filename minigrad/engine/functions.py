@@ -84,7 +84,7 @@ class Bound:
         elif isinstance(self.function, np.ufunc):
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
         else:
-            arrays, keywords = self.sort(args, kwargs)
+            arrays, keywords = self._sort(args, kwargs)
         for name, value in keywords.items():
             if name not in self.parameters:
                 raise self._unsupported(name, value)
@@ -96,7 +96,7 @@ class Bound:
                 keywords = {**keywords, name: value.item()}  # a number
         return tuple(arrays), keywords
 
-    def sort(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    def _sort(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return ``arguments``, and the other arguments of a call by name, without those whose value is NumPy's default."""
         key = (len(args), *kwargs)  # a program repeats few forms of call; reading one is slow, so the result is stored
         form = self._forms.get(key) or self._forms.setdefault(key, self._form(args, kwargs))
@@ -118,13 +118,13 @@ class Bound:
         return {}
 
     def _form(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Form:
-        parameters = self.numpys_signature.parameters
+        parameters = self._numpys_signature.parameters
         if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             for name, value in kwargs.items():
                 if name not in parameters:
                     raise self._unsupported(name, value)
         try:
-            self.numpys_signature.bind(*args, **kwargs)
+            self._numpys_signature.bind(*args, **kwargs)
         except TypeError as error:
             raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
         named = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD][: len(args)]
@@ -139,7 +139,7 @@ class Bound:
         return positions, others, len(args) - len(named), unsupported
 
     @functools.cached_property
-    def numpys_signature(self) -> inspect.Signature:
+    def _numpys_signature(self) -> inspect.Signature:
         """NumPy's signature if it can be read, with arguments that may all be passed by name.
 
         It is read at the first call: reading all would take a third of the import.
@@ -191,7 +191,7 @@ class Composite(Bound):
                 return _tensors(self.function(*_plain(list(args)), **{k: _plain(value) for k, value in kwargs.items()}))
             except Exception:
                 pass
-        args, kwargs = self.sort(args, kwargs)
+        args, kwargs = self._sort(args, kwargs)
         try:
             return self.composition(*args, **kwargs)
         except MinigradError:

@@ -31,20 +31,20 @@ class _Operator(Protocol):
 def _binary(ufunc: np.ufunc) -> tuple[_Operator, _Operator]:
     """Return the two methods of an operator: for ``t + other`` and for ``other + t``."""
 
-    def operate(self: Any, other: Any) -> Any:
+    def operate(self: ArrayMethods[R], other: TensorLike) -> R:
         return operators[ufunc](self, other)
 
-    def operate_reflected(self: Any, other: Any) -> Any:
+    def operate_reflected(self: ArrayMethods[R], other: TensorLike) -> R:
         return operators[ufunc](other, self)
 
     return operate, operate_reflected
 
 
 def _binary_of_bits(ufunc: np.ufunc) -> tuple[_Operator, _Operator]:
-    def operate(self: Any, other: Any) -> Any:
+    def operate(self: ArrayMethods[R], other: TensorLike) -> R:
         return registry[ufunc].call_numpy((self, other), {})
 
-    def operate_reflected(self: Any, other: Any) -> Any:
+    def operate_reflected(self: ArrayMethods[R], other: TensorLike) -> R:
         return registry[ufunc].call_numpy((other, self), {})
 
     return operate, operate_reflected
