@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from .observers import active, in_any_thread
+from .observers import active, open_contexts
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,7 +67,7 @@ class set_grad:
         if frame.f_code.co_flags & suspendable:
             block._frame = frame
             _of_frames.setdefault(frame, []).append(block)
-            in_any_thread.append(block)
+            open_contexts.append(block)
         else:
             block._inside = _of_a_frame() if _of_frames else None
             block._entered_in = active.contexts
@@ -87,7 +87,7 @@ class set_grad:
         if not blocks:
             del _of_frames[block._frame]
         block._frame = None
-        in_any_thread.remove(block)
+        open_contexts.remove(block)
 
     def _block_left(self, frame: FrameType) -> set_grad:
         """Return the block that ``frame`` leaves, if this object was entered more than once."""

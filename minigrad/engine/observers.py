@@ -28,7 +28,7 @@ before_pull: list[Callable[[Any], None]] = []  # (entry): its rules will run; on
 recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds): only called while a context is active
 
 exposed: dict[int, Any] = {}  # by thread: an array that a graph keeps was handed out during a sweep
-in_any_thread: list[Any] = []  # the active contexts of all threads; reading a thread-local list would be much slower
+open_contexts: list[Any] = []  # the active contexts of all threads; reading a thread-local list would be much slower
 recorders: list[Any] = []  # the contexts with a method `record`; no_grad(), for example, has none
 
 # A lock for data that graphs of several threads may share: the hooks and the gradient of a leaf. A fork waits for the lock, so
@@ -72,14 +72,14 @@ class _Active(threading.local):
 
     def enter(self, context: Any) -> None:
         self.contexts.append(context)
-        in_any_thread.append(context)
+        open_contexts.append(context)
         if hasattr(context, "record"):
             recorders.append(context)
 
     def leave(self, context: Any, entered_in: list[Any] | None = None) -> None:
         """Remove a context. ``entered_in`` is the ``contexts`` of the thread that entered it, if that may be another thread."""
         (self.contexts if entered_in is None else entered_in).remove(context)
-        in_any_thread.remove(context)
+        open_contexts.remove(context)
         if hasattr(context, "record"):
             recorders.remove(context)
 
@@ -122,7 +122,7 @@ def attach(entry: Any, note: Note) -> None:
 def observed(sweep: Any, pull: Pull, entry: Any, g: Array) -> Sequence[Any]:
     """Call ``pull(entry, g)``, measure its time, and pass the result to the entry's notes. Set ``active.pulling`` meanwhile."""
     tell_pulled(entry)
-    outermost = sweep.create_graph and bool(in_any_thread) and active.pulling is None  # a rule may start a sweep
+    outermost = sweep.create_graph and bool(open_contexts) and active.pulling is None  # a rule may start a sweep
     if outermost:
         active.pulling = entry, sweep.seeds
     started = perf_counter()

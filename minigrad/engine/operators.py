@@ -18,7 +18,7 @@ import numpy as np
 
 from .arrays import NUMBERS, SCALARS
 from .kernels import Kernel
-from .observers import in_any_thread
+from .observers import open_contexts
 from .primitive import Primitive
 from .registry import operators, primitives, when_declared
 from .tape import NO_KEYWORDS, Entry, next_sequence_number
@@ -59,7 +59,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
     def operate(x: Tensor) -> Any:
         node, array = x._node, x._array
         plan = plans.get(0b11)
-        if node is None or in_any_thread or plan is None:
+        if node is None or open_contexts or plan is None:
             return primitive(x)
         try:
             ans = function(array)
@@ -83,7 +83,7 @@ def _sum(primitive: Primitive) -> Callable[..., Any]:
         plan = plans.get(0b11)
         small = axis is None or (type(axis) is int and array.size < least)
         plain = small and type(array) is _ndarray and type(keepdims) is bool
-        if node is None or in_any_thread or plan is None or not plain:
+        if node is None or open_contexts or plan is None or not plain:
             return primitive(x, axis=axis, keepdims=keepdims)
         try:
             ans = np.asarray(reduce(array, axis, None, None, keepdims))
@@ -117,7 +117,7 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         else:
             return primitive(x, y)
         plan = plans.get(key)
-        if plan is None or in_any_thread:
+        if plan is None or open_contexts:
             return primitive(x, y)
         try:
             ans = function(x_data, y_data)

@@ -27,7 +27,7 @@ from .functions import Bound
 from .kernels import Kernel, choose
 from .messages import explained
 from .modes import recording
-from .observers import in_any_thread
+from .observers import open_contexts
 from .plan import Plan
 from .registry import ByReference, operators, primitives, registry, when_declared
 from .signatures import arrays_of, check_names, check_order, check_rule, parameters_of
@@ -168,7 +168,7 @@ class Primitive(ByReference, Bound):
         """Compute the result, and record the call if an argument requires a gradient."""
         if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
-        started = perf_counter() if in_any_thread else 0.0
+        started = perf_counter() if open_contexts else 0.0
         arrays, parents, tensors = [], [], False
         key = 1  # the key of a plan: the binary digit 1, then one for each argument, 1 if it needs a gradient
         for arg in args:
@@ -192,7 +192,7 @@ class Primitive(ByReference, Bound):
             return ans
         ans = ans if type(ans) is ndarray else as_arrays(ans)
         first = ans if type(ans) is ndarray else first_floating(ans)
-        if not any(parents) or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
+        if not any(parents) or first.dtype.kind not in "fc" or (open_contexts and not recording()):
             return outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(key) or self._plan(key, kernel)
         recorded: Mapping[str, Any] = owned_keywords(keywords) if keywords else NO_KEYWORDS

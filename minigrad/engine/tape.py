@@ -206,7 +206,7 @@ class Sweep:
                 if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
                     results[entry] = g
                 self.pulled, pull = entry, entry.plan.pull_tensors if self.create_graph else entry.plan.pull
-                watched = entry.notes or exposed or (self.create_graph and observers.in_any_thread)
+                watched = entry.notes or exposed or (self.create_graph and observers.open_contexts)
                 try:
                     contributions = observers.observed(self, pull, entry, g) if watched else pull(entry, g)
                     self.add(entry.parents, contributions, entry, entry.plan.owned)

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import observers
-from ..engine.observers import active, attach, in_any_thread
+from ..engine.observers import active, attach, open_contexts
 from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, next_sequence_number
 from ..engine.types import Array, Pull
@@ -338,8 +338,8 @@ shared: weakref.WeakSet[Leaf] = weakref.WeakSet()
 def share(leaf: Leaf) -> None:
     """Seal the array of ``leaf`` in each operation that keeps it; while the leaf lives, recording takes the slower path."""
     shared.add(leaf)
-    in_any_thread.append(shared)
-    weakref.finalize(leaf, in_any_thread.remove, shared).atexit = False
+    open_contexts.append(shared)
+    weakref.finalize(leaf, open_contexts.remove, shared).atexit = False
 
 
 observers.leaf_shared.append(share)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._tree import leaves, map_leaves
 from ..engine.modes import enable_grad
-from ..engine.observers import active, in_any_thread, tell_pulled
+from ..engine.observers import active, open_contexts, tell_pulled
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array
@@ -82,7 +82,7 @@ def replayed(make: Callable[[], R]) -> R:
 
     Use it for values that change from call to call, such as the counter of a dropout mask.
     """
-    if not in_any_thread:
+    if not open_contexts:
         return make()
     first_runs = []
     for run in reversed([context for context in active.contexts if isinstance(context, _Run)]):

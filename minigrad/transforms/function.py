@@ -25,7 +25,7 @@ from ..engine.fitting import as_contribution
 from ..engine.hooks import read_only
 from ..engine.methods import values_of
 from ..engine.modes import no_grad, recording
-from ..engine.observers import in_any_thread
+from ..engine.observers import open_contexts
 from ..engine.tape import Entry, Output, entry_of
 from ..engine.tensor import Tensor, make_tensor, outputs as outputs_at
 from ..engine.types import Array, Pull
@@ -78,7 +78,7 @@ class Function:
             GraphError: (in the backward pass) a gradient is cut off from the tape although it is to be differentiated again,
                 or a second derivative needs a kept value that may depend on the inputs and is neither an input nor an output.
         """
-        started = perf_counter() if in_any_thread else 0.0
+        started = perf_counter() if open_contexts else 0.0
         plain = cls._refuse_hidden_tensors(args, kwargs)
         on = recording()
         parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]

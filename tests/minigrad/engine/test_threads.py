@@ -22,7 +22,7 @@ import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
 from minigrad.engine.modes import _of_frames, recording
-from minigrad.engine.observers import active, before_sweep, in_any_thread
+from minigrad.engine.observers import active, before_sweep, open_contexts
 from minigrad.guards.inplace import check_watched, watched
 
 THREADS = 6
@@ -81,7 +81,7 @@ def train(seed: int) -> list[Any]:
 def test_each_thread_gets_what_it_would_get_alone() -> None:
     together = in_threads(train)
     assert together == [train(seed) for seed in range(THREADS)]
-    assert not in_any_thread and not watched
+    assert not open_contexts and not watched
 
 
 @pytest.mark.usefixtures("eager_switching")
@@ -258,7 +258,7 @@ def test_what_is_active_in_one_thread_is_not_in_another() -> None:
             assert recording() and not active.contexts
 
     in_threads(work, len(contexts) + 1)
-    assert not in_any_thread and set(before_sweep) <= {check_watched}
+    assert not open_contexts and set(before_sweep) <= {check_watched}
 
 
 def test_one_switch_in_several_threads() -> None:
@@ -279,7 +279,7 @@ def test_one_switch_in_several_threads() -> None:
         assert recording()
 
     in_threads(work, 2)
-    assert not in_any_thread
+    assert not open_contexts
 
 
 def test_a_generator_that_goes_on_in_another_thread() -> None:
@@ -293,7 +293,7 @@ def test_a_generator_that_goes_on_in_another_thread() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(list, running).result() == [2]
         assert pool.submit(recording).result()
-    assert recording() and not active.contexts and not in_any_thread
+    assert recording() and not active.contexts and not open_contexts
 
 
 def modes(switch: Callable[[], Any]) -> Iterator[bool]:
@@ -390,7 +390,7 @@ def test_a_switch_belongs_to_its_generator_in_every_thread(make: Any, switch: An
                 assert pool.submit(under, outer).result() == (outside, inside, outside)
         del step, under
     gc.collect()
-    assert recording() and not in_any_thread and not active.contexts and not _of_frames
+    assert recording() and not open_contexts and not active.contexts and not _of_frames
 
 
 def test_it_does_not_leak_to_the_thread_that_entered_it_while_it_runs_in_another() -> None:
@@ -413,7 +413,7 @@ def test_it_does_not_leak_to_the_thread_that_entered_it_while_it_runs_in_another
         checked.set()
         assert not later.result()
     running.close()  # type: ignore[attr-defined]
-    assert not in_any_thread and not _of_frames
+    assert not open_contexts and not _of_frames
 
 
 def test_blocks_inside_a_generator_that_is_elsewhere() -> None:
@@ -440,7 +440,7 @@ def test_blocks_inside_a_generator_that_is_elsewhere() -> None:
     with mg.enable_grad():
         assert next(running) == want
     running.close()  # type: ignore[attr-defined]
-    assert not in_any_thread and not _of_frames
+    assert not open_contexts and not _of_frames
 
 
 def test_an_asynchronous_evaluation_in_threads() -> None:
@@ -456,7 +456,7 @@ def test_an_asynchronous_evaluation_in_threads() -> None:
         return [await asyncio.to_thread(recording), (x * 2.0).requires_grad, await task]
 
     assert in_threads(lambda i: asyncio.run(both())) == [[True, True, False]] * THREADS
-    assert not in_any_thread and not _of_frames
+    assert not open_contexts and not _of_frames
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
@@ -465,7 +465,7 @@ def test_whatever_leaves_the_block_restores_the_mode(error: type[BaseException])
     for contexts in itertools.permutations(every, 2):
         with pytest.raises(error), contexts[0](), contexts[1]():
             raise error
-        assert recording() and not active.contexts and not in_any_thread and set(before_sweep) <= {check_watched}
+        assert recording() and not active.contexts and not open_contexts and set(before_sweep) <= {check_watched}
 
 
 def test_an_error_in_the_sweep_restores_the_mode() -> None:

@@ -12,7 +12,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import AnomalyError, Tensor, detect_anomaly
-from minigrad.engine.observers import active, before_sweep, in_any_thread
+from minigrad.engine.observers import active, before_sweep, open_contexts
 from minigrad.engine.registry import registry
 from minigrad.graph.record.trace import TraceNote
 from minigrad.guards.inplace import check_watched
@@ -31,7 +31,7 @@ def leaf(value: Any, **more: Any) -> Any:
 def complaint(f: Callable[[], Any]) -> str:
     with detect_anomaly(), pytest.raises(AnomalyError) as caught:
         f()
-    assert not active.contexts and not in_any_thread and set(before_sweep) <= {check_watched}
+    assert not active.contexts and not open_contexts and set(before_sweep) <= {check_watched}
     return str(caught.value)
 
 
@@ -337,7 +337,7 @@ def test_it_ends_with_an_exception_and_may_be_nested() -> None:
         with watcher:
             pass
         raise KeyError
-    assert not active.contexts and not in_any_thread and set(before_sweep) <= {check_watched}
+    assert not active.contexts and not open_contexts and set(before_sweep) <= {check_watched}
     assert np.isneginf(np.log(leaf([0.0])).data).all()
 
 

@@ -13,7 +13,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
-from minigrad.engine.observers import active, in_any_thread
+from minigrad.engine.observers import active, open_contexts
 from minigrad.guards.inplace import _SMALL, _Sightings, fingerprint, shared, watched
 from tests import fake_device
 from tests.leaves import grad_of
@@ -30,7 +30,7 @@ def _nothing_is_left(nothing_watched: None) -> Iterator[None]:
     yield
     if watched or shared:  # by the traceback of an error
         gc.collect()
-    assert not watched and not shared and not in_any_thread and not active.contexts
+    assert not watched and not shared and not open_contexts and not active.contexts
 
 
 # --- what is caught. Each case records, changes, and gives what to sweep ---
@@ -625,12 +625,12 @@ def test_a_loop_over_a_live_graph_does_not_grow() -> None:
 
 def test_sharing_ends_with_the_tensor() -> None:
     x = leaf(ROW.copy(), copy=False)
-    assert in_any_thread and len(shared) == 1
+    assert open_contexts and len(shared) == 1
     y = x * x
     del x
-    assert in_any_thread  # the graph holds the leaf
+    assert open_contexts  # the graph holds the leaf
     del y
-    assert not in_any_thread and not shared
+    assert not open_contexts and not shared
 
 
 @pytest.mark.parametrize("make", [
@@ -639,7 +639,7 @@ def test_sharing_ends_with_the_tensor() -> None:
 ])  # fmt: skip
 def test_only_shared_leaves_slow_recording_down(make: Callable[[], Any]) -> None:
     made = make()
-    assert not in_any_thread and made is not None
+    assert not open_contexts and made is not None
 
 
 def test_a_shared_leaf_is_sealed_in_operations_of_any_number_of_arguments() -> None:

@@ -12,7 +12,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Function, GraphError, Tensor
-from minigrad.engine.observers import exposed, in_any_thread
+from minigrad.engine.observers import exposed, open_contexts
 from minigrad.engine.tape import Leaf
 from minigrad.guards.inplace import shared, watched
 from minigrad.transforms.forward_mode import push
@@ -27,7 +27,7 @@ def _nothing_is_left(nothing_watched: None) -> Iterator[None]:
     yield
     if watched or shared:  # by the traceback of an error
         gc.collect()
-    assert not watched and not in_any_thread
+    assert not watched and not open_contexts
 
 
 def leaf(value: Any = ROW, **more: Any) -> Any:

@@ -457,9 +457,9 @@ def test_an_error_inside_leaves_nothing_behind() -> None:
     x = leaf()
     checkpoint(lambda x: x * x, x).sum().backward()
     np.testing.assert_array_equal(grad_of(x), 2 * X)
-    from minigrad.engine.observers import active, in_any_thread
+    from minigrad.engine.observers import active, open_contexts
 
-    assert active.contexts == [] and not in_any_thread
+    assert active.contexts == [] and not open_contexts
 
 
 # --- Around it ---
