@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from .arrays import NUMBERS, SCALARS
-from .kernels import Kernel
 from .observers import open_contexts
 from .primitive import Primitive
 from .registry import operators, primitives, when_declared
@@ -30,12 +29,12 @@ _new: Any = object.__new__
 
 def specialise(primitive: Primitive) -> None:
     """Make the operators of Tensors call a faster form of ``primitive``, if it is ``np.sum`` or a ufunc of up to two arrays."""
-    function = primitive.function
+    function, kernel = primitive.function, primitive.kernels.get(_ndarray)
     if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
-        specialised = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
-        if kernel := primitive.kernels.get(_ndarray):  # the specialised form never calls a kernel
-            specialised = _unless_large(primitive, specialised, kernel) if kernel.least else primitive
-        operators[function] = specialised
+        if kernel and not kernel.least:
+            operators[function] = primitive
+        else:
+            operators[function] = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
     elif getattr(function, "__wrapped__", None) is np.sum:
         operators[np.sum] = _sum(primitive)
 
@@ -96,7 +95,8 @@ def _sum(primitive: Primitive) -> Callable[..., Any]:
 
 
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    function, plans = primitive.compute, primitive._plans
+    """Return a faster ``x * y``. It leaves operands to which a kernel may apply to the primitive."""
+    function, plans, kernel = primitive.compute, primitive._plans, primitive.kernels.get(_ndarray)
 
     def operate(x: Any, y: Any) -> Any:
         key = 0b100  # see Primitive.__call__
@@ -119,6 +119,9 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         plan = plans.get(key)
         if plan is None or open_contexts:
             return primitive(x, y)
+        stacked = kernel and type(x_data) is _ndarray and x_data.ndim > 2 == getattr(y_data, "ndim", 0)
+        if stacked or (kernel and type(x_data) is _ndarray and x_data.size >= kernel.least):
+            return primitive(x, y)
         try:
             ans = function(x_data, y_data)
         except Exception:
@@ -127,18 +130,6 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             ans = np.asarray(ans)
         kept = plan.keep((x_data, y_data, ans, None, NO_KEYWORDS))
         return _recorded(plan, [x_node, y_node], kept, ans)
-
-    return operate
-
-
-def _unless_large(primitive: Primitive, small: Callable[..., Any], kernel: Kernel) -> Callable[[Any, Any], Any]:
-    """Return a function that calls the primitive if its kernel may apply, and ``small`` otherwise."""
-
-    def operate(x: Any, y: Any) -> Any:
-        array = x._array if isinstance(x, Tensor) else x
-        if type(array) is _ndarray and (array.size >= kernel.least or array.ndim > 2 == getattr(y, "ndim", 0)):
-            return primitive(x, y)
-        return small(x, y)
 
     return operate
 
