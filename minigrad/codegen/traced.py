@@ -12,8 +12,7 @@ import numpy as np
 
 from .._source import SourceLine
 from .._tree import leaves
-from ..engine.kernels import reference_mode
-from ..engine.observers import attach
+from ..engine.observers import attach, reference_mode
 from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node

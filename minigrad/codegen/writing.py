@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.kernels import reference_mode
+from ..engine.observers import reference_mode
 from ..errors import UnsupportedError
 from .arguments import Arguments
 from .folds import folded

@@ -158,6 +158,8 @@ class Replaceable:
         3.0
     """
 
+    __name__: str
+
     def __init__(self, formula: Callable[..., Any]) -> None:
         functools.update_wrapper(self, formula)
         self.formula = formula

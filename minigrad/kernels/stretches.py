@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.kernels import reference_mode
-from ..engine.observers import active, exposed, plan_made
+from ..engine.observers import active, exposed, plan_made, reference_mode
 from ..engine.plan import Plan
 from ..engine.registry import is_elementwise
 from ..engine.tape import Entry, Leaf, Sweep, sweep

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..engine.kernels import Kernel, reference_mode
+from ..engine.kernels import Kernel
+from ..engine.observers import reference_mode
 from ..engine.registry import primitives
 from ..errors import UnsupportedError, import_extra
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.engine.fitting import sum_over
 from minigrad.kernels.numpy import sums
 
 SHAPES = [
@@ -45,7 +46,7 @@ def test_the_same_as_numpy_gives(
     array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
     for laid in (array, np.asfortranarray(array), np.repeat(array, 2, axis=-1)[..., ::2]):
         before, expected = laid.copy(), np.sum(laid.astype(np.result_type(dtype, np.float64)), axis=axes, keepdims=True)
-        got = sums.sum_over(laid, axes)
+        got = sum_over(laid, axes)
         assert got.dtype == dtype
         np.testing.assert_allclose(got, expected, rtol=1e-5 if got.dtype == np.float32 else 1e-12, atol=1e-4)
         np.testing.assert_array_equal(laid, before)
@@ -56,35 +57,35 @@ def test_what_is_not_finite_stays_in_its_own_sum(value: float) -> None:
     array = np.ones((400, 24), np.float32)
     array[3, 5] = value
     for axes, place in (((0,), (0, 5)), ((1,), (3, 0))):
-        got = sums.sum_over(array, axes)
+        got = sum_over(array, axes)
         np.testing.assert_array_equal(got[place], value)
         assert np.isfinite(got).sum() == got.size - 1
 
 
 def test_the_sum_of_few_numbers_is_numpys_own() -> None:
     rows = np.random.default_rng(0).random((300, 16)).astype(np.float32)
-    np.testing.assert_array_equal(sums.sum_over(rows, (0,)), rows.sum(axis=0, keepdims=True))
+    np.testing.assert_array_equal(sum_over(rows, (0,)), rows.sum(axis=0, keepdims=True))
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((5, 4000), 0), ((4000, 5), 1), ((50, 7, 60), 1), ((2, 9000), 0)])
 def test_few_terms_are_added_as_numpy_does(shape: tuple[int, ...], axis: int) -> None:
     a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     for laid in (a, np.asfortranarray(a), np.flip(a, axis)):
-        np.testing.assert_array_equal(sums.sum_over(laid, (axis,)), laid.sum(axis=axis, keepdims=True))
+        np.testing.assert_array_equal(sum_over(laid, (axis,)), laid.sum(axis=axis, keepdims=True))
 
 
 @pytest.mark.parametrize("width", [256, 257, 512, 600, 4000, 4096])
 def test_the_sum_of_long_rows_is_as_exact_as_numpys(width: int) -> None:
     rows = np.random.default_rng(0).random((500, width)).astype(np.float32)
     exact = rows.sum(axis=1, dtype=np.float64, keepdims=True)
-    errors = [np.abs(got / exact - 1).max() for got in (sums.sum_over(rows, (1,)), rows.sum(axis=1, keepdims=True))]
+    errors = [np.abs(got / exact - 1).max() for got in (sum_over(rows, (1,)), rows.sum(axis=1, keepdims=True))]
     assert errors[0] <= max(errors[1], 4e-7)
 
 
 def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
     rows = np.random.default_rng(0).random((1 << 16, 16)).astype(np.float32)
     exact = rows.sum(axis=0, dtype=np.float64)
-    errors = [np.abs(got / exact - 1).max() for got in (sums.sum_over(rows, (0,))[0], rows.sum(axis=0))]
+    errors = [np.abs(got / exact - 1).max() for got in (sum_over(rows, (0,))[0], rows.sum(axis=0))]
     assert 4 * errors[0] < errors[1]
 
 
@@ -116,7 +117,7 @@ def test_few_long_rows_are_left_to_numpy(shape: tuple[int, ...]) -> None:
 def test_sums_of_the_other_byte_order() -> None:
     array = np.ones((600, 1000), np.dtype(np.float32).newbyteorder())
     for axes in ((0,), (1,)):
-        np.testing.assert_array_equal(sums.sum_over(array, axes), array.sum(axes, keepdims=True))
+        np.testing.assert_array_equal(sum_over(array, axes), array.sum(axes, keepdims=True))
     x = mg.Tensor(array, requires_grad=True)
     np.testing.assert_array_equal(np.sum(x, axis=-1).numpy(), 1000)
     normed: Any = mg.layer_norm(x, np.ones(1000, array.dtype), np.zeros(1000, array.dtype))
