@@ -8,6 +8,11 @@ If a function has no elementary derivative with respect to an argument (the orde
 incomplete gamma function), pass a plain number or array there. A Tensor that requires a gradient raises an error.
 """
 
+from typing import Any
+
+from .engine.methods import Axis
+from .engine.types import TensorLike
+from .rules import neural, reductions
 from .rules.scipy_special import *  # noqa: F403
 
 try:
@@ -15,3 +20,24 @@ try:
 except ImportError as missing:
     if missing.name != "minigrad.kernels":
         raise
+
+
+# These have SciPy's arguments and minigrad's primitives.
+
+
+def logsumexp(a: "TensorLike", axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """Return ``log(sum(exp(a)))`` along ``axis`` (an int, a tuple, or None for all), stable for large inputs.
+
+    For SciPy's weights ``b`` write ``logsumexp(a + np.log(b))``.
+    """
+    return reductions.logsumexp(a, axis=axis, keepdims=keepdims)
+
+
+def softmax(x: "TensorLike", axis: Axis = None) -> Any:
+    """Return ``exp(x) / sum(exp(x))`` along ``axis``; by default, unlike ``minigrad.softmax``, over all elements."""
+    return neural.softmax(x, axis=axis)
+
+
+def log_softmax(x: "TensorLike", axis: Axis = None) -> Any:
+    """Return ``x - log(sum(exp(x)))`` along ``axis``; by default over all elements, as in SciPy."""
+    return neural.log_softmax(x, axis=axis)

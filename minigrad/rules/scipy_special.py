@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..device import is_device_array
-from ..engine.methods import Axis, values_of
+from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array, TensorLike
 from ..errors import import_extra
-from . import neural, reductions
 
 _special = import_extra("scipy.special", "scipy", "minigrad.scipy_special")
 
@@ -292,24 +291,3 @@ i0 = _declare("i0", x=lambda g, x: g * i1(x))
 i1: Primitive = _declare("i1", x=lambda g, x: g * 0.5 * (_power_iv(x, n=0) + x * x * _power_iv(x, n=2)))
 i0e: Primitive = _declare("i0e", x=lambda g, x, ans: -g * np.sign(x) * ans * _i0e_ratio(np.abs(x), n=1))
 i1e: Primitive = _declare("i1e", x=lambda g, x: -g * _i1e_step(x, n=1))
-
-
-# --- logarithms of sums of exponentials -----------------------------------------------------------------------------
-
-
-def logsumexp(a: "TensorLike", axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Return ``log(sum(exp(a)))`` along ``axis`` (an int, a tuple, or None for all), stable for large inputs.
-
-    For SciPy's weights ``b`` write ``logsumexp(a + np.log(b))``.
-    """
-    return reductions.logsumexp(a, axis=axis, keepdims=keepdims)
-
-
-def softmax(x: "TensorLike", axis: Axis = None) -> Any:
-    """Return ``exp(x) / sum(exp(x))`` along ``axis``; by default, unlike ``minigrad.softmax``, over all elements."""
-    return neural.softmax(x, axis=axis)
-
-
-def log_softmax(x: "TensorLike", axis: Axis = None) -> Any:
-    """Return ``x - log(sum(exp(x)))`` along ``axis``; by default over all elements, as in SciPy."""
-    return neural.log_softmax(x, axis=axis)
