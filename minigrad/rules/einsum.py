@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
@@ -51,7 +50,6 @@ def explicit(subscripts: str, ndims: tuple[int, ...]) -> tuple[list[str], str]:
     return spelled, output.replace("...", dots)
 
 
-@Replaceable
 def contracted(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
     return np.einsum(subscripts, *operands, optimize=optimize)
 

@@ -39,19 +39,22 @@ def placed(updates: Array, /, index: Any, shape: Shape) -> Array:
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if updates.size == math.prod(shape) and _takes_all(index):  # the transpose of a reshape
         return updates.reshape(shape).copy()
-    out = zeros(shape, updates)
-    if _is_basic(index) or getattr(index, "dtype", np.dtype(object)).kind == "b":  # no element is picked twice
+    out, kind = zeros(shape, updates), getattr(index, "dtype", np.dtype(object)).kind
+    if kind == "b" or _is_basic(index):  # no element is picked twice
         out[index] = updates
-        return out
-    return added(out, index, updates)
-
-
-@Replaceable
-def added(out: Array, index: Any, updates: Array) -> Array:
-    """Add ``updates`` into ``out`` at an index of arrays, and return ``out``."""
-    # One flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it.
-    np.add.at(out.reshape(-1), _positions(index, out.shape, out).reshape(-1), updates.reshape(-1))
+    elif kind in "iu":
+        add_rows(out, index, updates)
+    else:
+        _add(out, index, updates)
     return out
+
+
+def _add(out: Array, index: Any, updates: Array) -> None:
+    """Add into ``out`` at one flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it."""
+    np.add.at(out.reshape(-1), _positions(index, out.shape, out).reshape(-1), updates.reshape(-1))
+
+
+add_rows = Replaceable(_add)
 
 
 def _positions(index: Any, shape: Shape, like: Array) -> Array:

@@ -9,7 +9,6 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.fitting import sum_over
 from ..engine.functions import composite
-from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
@@ -224,8 +223,7 @@ def _windows_rule(g: Array, x_shape: Shape, axis: Any) -> Array:
     return g
 
 
-@Replaceable
-def overlapped_sum(windows: Array, /, axis: int) -> Array:
+def _overlapped(windows: Array, /, axis: int) -> Array:
     """Add the windows (along ``axis``), whose elements are along the last axis, where they overlap."""
     n, size = windows.shape[axis], windows.shape[-1]
     ans = zeros((*windows.shape[:axis], n + size - 1, *windows.shape[axis + 1 : -1]), windows)
@@ -311,7 +309,7 @@ sliding_window_view = primitive(
     lambda x, /, window, axis=None: np.lib.stride_tricks.sliding_window_view(x, window, axis),
     bind=_windows_call,
 ).vjp(x=_windows_rule)
-overlapped = primitive(overlapped_sum, name="overlapped").vjp(
+overlapped = primitive(_overlapped, name="overlapped").vjp(
     windows=lambda g, windows_shape, axis: sliding_window_view(g, windows_shape[-1], axis=axis)
 )
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.observers import reference_mode
 from ...engine.types import Array
-from ...rules.einsum import LETTERS, contracted, explicit
+from ...rules.einsum import LETTERS, contracted, einsum, explicit
 from ...rules.linalg import matmul
+from .elementwise import compute_by
 
 LEAST = 1 << 13  # multiplications; NumPy's einsum is faster for fewer
 
@@ -34,23 +36,24 @@ def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], lis
     return first, second, [found.index(c) for c in output], len(batch), len(summed)
 
 
-def _by_matmul(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
-    if len(operands) != 2:
-        return NotImplemented
-    a, b = operands
-    if (
-        type(a) is not np.ndarray
-        or type(b) is not np.ndarray
-        or (how := _as_product(subscripts, (a.ndim, b.ndim))) is None
-    ):
-        return NotImplemented
+def _einsum(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
+    product = None
+    if len(operands) == 2 and type(operands[0]) is type(operands[1]) is np.ndarray and not reference_mode.active():
+        product = _by_matmul(*operands, subscripts)
+    return contracted(*operands, subscripts=subscripts, optimize=optimize) if product is None else product
+
+
+def _by_matmul(a: Array, b: Array, subscripts: str) -> Any:
+    """Return the product, or None if NumPy's einsum must compute it or is as fast."""
+    how = _as_product(subscripts, (a.ndim, b.ndim))
+    if how is None:
+        return None
     a, b = a.transpose(how[0]), b.transpose(how[1])
     n, m = how[3], a.ndim - how[4]
     summed, columns = a.shape[m:], b.shape[n + how[4] :]
-    if a.size * math.prod(columns) < LEAST or b.shape != a.shape[:n] + summed + columns:
-        return NotImplemented
-    if not {a.dtype.char, b.dtype.char} <= {*"fdFD"}:
-        return NotImplemented
+    large = a.size * math.prod(columns) >= LEAST
+    if not large or b.shape != a.shape[:n] + summed + columns or not {a.dtype.char, b.dtype.char} <= {*"fdFD"}:
+        return None
     rows, size = math.prod(a.shape[n:m]), math.prod(summed)
     stacks = a.reshape(*a.shape[:n], rows, size), b.reshape(*a.shape[:n], size, math.prod(columns))
     # NumPy multiplies without BLAS, slowly, if neither rows nor columns are contiguous.
@@ -59,4 +62,4 @@ def _by_matmul(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
         return matmul(*pair).reshape(a.shape[:m] + columns).transpose(how[2])[()]
 
 
-contracted.kernel(_by_matmul)
+compute_by(einsum, _einsum)

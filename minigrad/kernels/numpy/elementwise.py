@@ -1,7 +1,4 @@
-"""Faster forms of NumPy's ufuncs that its library computes one number at a time. They have the same values up to rounding.
-
-A form is also a formula for the whole array, but NumPy's own loop is as fast for few numbers, and handles the other dtypes.
-"""
+"""Faster forms of ufuncs that NumPy computes one number at a time, and of rules that provide for rare numbers."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +8,7 @@ import numpy as np
 
 from ...device import is_device_array
 from ...engine.methods import values_of
-from ...engine.observers import Replaceable
+from ...engine.observers import reference_mode
 from ...engine.primitive import Primitive
 from ...engine.registry import when_declared
 from ...engine.types import Array
@@ -20,20 +17,23 @@ from ...rules.elementwise import deg2rad, fabs, gap, hypot, inverted, larger, lo
 LEAST = 1 << 8  # elements of the largest array; for fewer the ufunc is faster
 
 
-def compute_by(primitive: Primitive, form: Callable[..., Any]) -> None:
-    """Compute a ufunc by ``form`` for large NumPy arrays of float32 and float64. Other arguments may be Python numbers."""
-
-    def large(*arrays: Any, **keywords: Any) -> Any:
-        if keywords or not all(
-            type(a) in (int, float) or (type(a) is np.ndarray and a.dtype.char in "fd") for a in arrays
-        ):
-            return NotImplemented
-        return form(*arrays) if max(getattr(a, "size", 0) for a in arrays) >= LEAST else NotImplemented
-
-    primitive.compute = computed = Replaceable(primitive.compute)
-    computed.kernel(large)
+def compute_by(primitive: Primitive, computed: Callable[..., Any]) -> None:
+    """Compute the values of a primitive by a function that takes all its calls, also those in reference mode."""
+    primitive.compute = computed
     for callback in when_declared:
         callback(primitive)
+
+
+def large_by(primitive: Primitive, form: Callable[..., Any]) -> None:
+    """Compute a ufunc by ``form`` for large NumPy arrays of float32 and float64. Other arguments may be Python numbers."""
+    ufunc = primitive.function
+
+    def computed(*arrays: Any, **keywords: Any) -> Any:
+        plain = all(type(a) in (int, float) or (type(a) is np.ndarray and a.dtype.char in "fd") for a in arrays)
+        large = plain and not keywords and max(getattr(a, "size", 0) for a in arrays) >= LEAST
+        return form(*arrays) if large and not reference_mode.active() else ufunc(*arrays, **keywords)
+
+    compute_by(primitive, computed)
 
 
 # --- sums of squares ------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def _inverted(x: Array, y: Array) -> Array:
     return NotImplemented if (squares := _sum_of_squares(x, y)) is None else x / squares
 
 
-compute_by(hypot, _hypot)
+large_by(hypot, _hypot)
 inverted.kernel(_inverted)
 
 
@@ -104,8 +104,8 @@ def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     return larger + (rest if unit == 1 else rest * unit)
 
 
-compute_by(logaddexp, lambda x, y: _log_of_sum(x, y, np.exp, 1))
-compute_by(logaddexp2, lambda x, y: _log_of_sum(x, y, np.exp2, 1 / math.log(2)))
-compute_by(deg2rad, lambda x: x * (math.pi / 180))
-compute_by(rad2deg, lambda x: x * (180 / math.pi))
-compute_by(fabs, np.absolute)
+large_by(logaddexp, lambda x, y: _log_of_sum(x, y, np.exp, 1))
+large_by(logaddexp2, lambda x, y: _log_of_sum(x, y, np.exp2, 1 / math.log(2)))
+large_by(deg2rad, lambda x: x * (math.pi / 180))
+large_by(rad2deg, lambda x: x * (180 / math.pi))
+large_by(fabs, np.absolute)

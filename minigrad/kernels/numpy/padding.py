@@ -10,8 +10,8 @@ from ...engine.types import Array
 from ...rules.indexing import placed
 from ...rules.padding import Shape, Widths, fold, pad_copies, sources
 
-LEAST = 1 << 12  # elements; the copies in a smaller array are picked and added by a table of positions
-LINES = 64  # new lines along all axes; at most so many are added one by one in a larger array
+LEAST = 1 << 14  # elements; in a smaller array the copies are picked and added by a table of positions
+LINES = 64  # new lines along all axes; in a larger array at most so many are added one by one
 _table = lru_cache(maxsize=64)(sources)  # the positions in small arrays, which a program pads again and again
 
 

@@ -84,7 +84,7 @@ def of_any_size() -> Iterator[None]:
 
 
 def replaceables() -> dict[str, Replaceable]:
-    """The formulas that kernels are attached to, by name: of the rules, of the engine, and in place of a ufunc's loop."""
+    """The formulas of the rules and the engine that kernels are attached to, by name."""
     holders = [
         value
         for name, module in list(sys.modules.items())
@@ -92,7 +92,6 @@ def replaceables() -> dict[str, Replaceable]:
         for value in vars(module).values()
     ]
     found = [value for value in holders if isinstance(value, Replaceable)]
-    found += [p.compute for p in list(primitives.values()) if isinstance(p.compute, Replaceable)]
     return {replaceable.__name__: replaceable for replaceable in found if replaceable.faster}
 
 
