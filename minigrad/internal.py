@@ -21,7 +21,7 @@ from .device import (
 )
 from .engine.arrays import as_array  # converts numbers of any kind to an array, or raises an error
 from .engine.hooks import hooks_of  # the functions that a sweep calls with the complete gradient of a node
-from .engine.methods import plain_array  # the array of a Tensor, or an error if a gradient would be lost
+from .engine.methods import untracked_array  # the array of a Tensor, or an error if a gradient would be lost
 from .engine.modes import recording  # whether operations are recorded
 from .engine.observers import active, recorders, scope  # the active observers, and the running module for them
 from .engine.plan import Plan  # decides which values a recorded call keeps, and computes its backward

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import OutOfRangeError, ShapeError, Tensor
-from minigrad.internal import REDUCTIONS, TensorLike, array_of, plain_array
+from minigrad.internal import REDUCTIONS, TensorLike, array_of, untracked_array
 
 from ._checks import as_given, beside, check_real, plain_numbers
 from ._losses import check_count, check_reduction
@@ -21,7 +21,7 @@ class SampleWeights:
 
     def __init__(self, given: TensorLike, like: Tensor, shape: tuple[int, ...], function: str) -> None:
         if isinstance(given, Tensor):
-            given = plain_array(given, f"sample_weight of {function},", REMEDY)
+            given = untracked_array(given, f"sample_weight of {function},", REMEDY)
         factors = beside(plain_numbers(given, "sample_weight"), array_of(like))
         if not factors.ndim or factors.shape != shape[: factors.ndim]:
             raise ShapeError(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad.internal import as_array, plain_array, to_host
+from minigrad.internal import as_array, to_host, untracked_array
 
 from ._checks import check_kind
 from .affine import Affine
@@ -94,7 +94,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     for name, entry in entries.items():
         value = state[name]
         if isinstance(value, Tensor):
-            value = plain_array(value, f"from_torch_state of '{name}',", DETACH)
+            value = untracked_array(value, f"from_torch_state of '{name}',", DETACH)
         for parameter, array in zip(entry.stacked, _unstacked(_read(name, value), entry)):
             path = paths[id(parameter)]
             if not np.array_equal(ours.setdefault(path, array), array, equal_nan=True):

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad.internal import active, plain_array, recorders, scope, to_device, to_host
+from minigrad.internal import active, recorders, scope, to_device, to_host, untracked_array
 
 from ._checks import check_dtype, check_kind, given
 from ._tables import html_table
@@ -323,7 +323,7 @@ def _listed(paths: list[str], most: int = 5) -> str:
 def _fitting(path: str, value: Any, parameter: Parameter | Buffer) -> Any:
     """Return ``value`` as a NumPy array, or raise an error unless it has the shape and the dtype of the parameter."""
     if isinstance(value, Tensor):
-        value = plain_array(value, f"load_state_dict of '{path}',", DETACH)
+        value = untracked_array(value, f"load_state_dict of '{path}',", DETACH)
     array = np.asarray(to_host(value))
     if array.shape != parameter.shape:
         raise ShapeError(

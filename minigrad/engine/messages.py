@@ -75,7 +75,7 @@ def own_error(error: Exception, message: str) -> MinigradError:
     return next((own for kind, own in kinds.items() if isinstance(error, kind)), ShapeError)(message)
 
 
-def refuse_cut_off(primitive: Any, g: Any, pulled: Sequence[Any]) -> None:
+def refuse_results_off_the_tape(primitive: Any, g: Any, pulled: Sequence[Any]) -> None:
     """Raise if ``g``, a Tensor or a dict of Tensors, is on the tape and the result of a rule is not.
 
     Rules are linear in ``g``, so a result that is not zero depends on ``g`` and must be on the tape too.

@@ -360,7 +360,7 @@ class Places(Generic[R]):
         return registry[operator.setitem, "multiply"](self._tensor, values, self._index)
 
 
-def plain_array(tensor: Any, what: str, remedy: str) -> Any:
+def untracked_array(tensor: Any, what: str, remedy: str) -> Any:
     """Return the array of ``tensor`` for use outside of the tape.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import GraphError, UnsupportedError
 from .fitting import fit
-from .messages import refuse_cut_off
+from .messages import refuse_results_off_the_tape
 from .modes import ensure_recording
 from .observers import active
 from .signatures import parameters_of
@@ -25,21 +25,22 @@ Pullback = Callable[[Array, Values], Array]  # (cotangent of the output, kept va
 class Plan:
     """The plan of a primitive for one set of inputs that need a gradient.
 
-    The *values* of a call are its arrays, then ``ans``, the result that a kernel saved, and the keywords. ``keep`` picks the
-    values that the rules read. Each picked value has a *slot*, which is its index in ``entry.kept``.
+    The *values* of a call are, in this order: its arrays; ``ans``; ``saved``, which a kernel (a faster form) has left for its
+    backward; and the keywords. ``keep`` picks the values that the rules read. Each picked value has a *slot*, which is its
+    index in ``entry.kept``.
 
     Attributes:
         arguments: the names of the primitive's array arguments.
         names: the names of the kept values, as the rules call them, in the order of their slots.
-        positions: for each slot, the index of its value. Indices after the last value count the ``extras``.
+        positions: for each slot, the index of its value. The index of ``extras[k]`` is k plus the number of values.
         extras: functions that compute a shape or a keyword from the values.
-        constants: the slots of arguments that need no gradient. Their arrays belong to the caller, which may change them.
+        constants: the slots of arguments that need no gradient. The caller may change them, so ``guards`` looks at them.
         keep: a function from the values to the kept values.
         pull: ``pull(entry, g)`` computes the cotangents of the inputs from ``g``, the cotangent of the output. It returns
             None for an input that needs no gradient.
         pull_tensors: ``pull_tensors(entry, g)`` does this for a Tensor ``g``. The rules then run on Tensors and are recorded.
         pullbacks: for each input that needs a gradient, a function ``(g, kept)`` that returns its cotangent. The list is
-            empty for a reference composition.
+            empty if there is a reference composition, the forward function written with other primitives.
         owned: whether ``pull`` returns new arrays, to which nothing else refers.
     """
 
@@ -163,10 +164,12 @@ def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
     several = len(pullbacks) - pullbacks.count(None) > 1
 
     def pull(entry: Entry, g: Array) -> Values:
-        kept, needed = kept_tensors(entry), needed_parents(entry) if several else repeat(True)
+        kept = kept_tensors(entry)
+        # leave out the rules that the sweep does not need; a single one is needed
+        needed = needed_parents(entry) if several else repeat(True)
         pulled = [pullback(g, kept) if pullback and needs else None for pullback, needs in zip(pullbacks, needed)]
-        refuse_cut_off(entry.primitive, g, pulled)
-        return [  # a number of a rule becomes a Tensor
+        refuse_results_off_the_tape(entry.primitive, g, pulled)
+        return [  # a plain number or array from a rule becomes a Tensor
             p if p is None or node is None or isinstance(p, Tensor) else make_tensor(fit(p, node, entry), None)
             for p, node in zip(pulled, entry.parents)
         ]
@@ -175,7 +178,7 @@ def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
 
 
 def kept_tensors(entry: Entry) -> list[Any]:
-    """Return the kept values as Tensors at their nodes of the tape. The saved result of a kernel has no node: it is None."""
+    """Return the kept values as Tensors at their nodes of the tape. ``saved`` is None: no kernel runs on Tensors."""
     arguments = entry.primitive.argument_names(len(entry.parents))
     values: list[Any] = []
     for name, value in zip(entry.plan.names, entry.kept or ()):

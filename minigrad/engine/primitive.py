@@ -41,6 +41,8 @@ ndarray = np.ndarray
 class Primitive(ByReference, Bound):
     """An operation that the tape records. Use :func:`primitive` to make one.
 
+    It is pickled by its name (``ByReference``), and ``bind`` splits a call into arrays and keywords (``Bound``).
+
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
@@ -51,9 +53,10 @@ class Primitive(ByReference, Bound):
         array([ 0., 10.])
     """
 
-    def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
-        first = [*numpy, function][0]
-        self.function, self.compute = (first if isinstance(first, np.ufunc) else function), function
+    def __init__(self, function: Callable[..., Any], name: str, replaced: Iterable[Any], bind: Any) -> None:
+        first = [*replaced, function][0]
+        self.compute = function
+        self.function = first if isinstance(first, np.ufunc) else function  # has the signature
         self.name = self.__name__ = self.__qualname__ = name
         self.arguments = ()
         self.arity = 0  # the number of array arguments; 0 for any number
@@ -72,9 +75,9 @@ class Primitive(ByReference, Bound):
             self.parameters = tuple([name for name in names if name not in collecting])
             check_names(names, name)
             self.arity = len(self.arguments)
-            self._numpy = list(numpy)
-        self._slash = bool(self.arguments)
-        for f in numpy:
+            self._numpy = list(replaced)
+        self._slash = bool(self.arguments)  # a / in the signature says which arguments are arrays
+        for f in replaced:
             registry[f] = self
             if f in operators:
                 operators[f] = self  # operators.py may replace it with a faster form
@@ -102,8 +105,8 @@ class Primitive(ByReference, Bound):
             raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {arguments}")
         declared = {name: rule for name, rule in rules.items() if rule is not None}
         for name, rule in declared.items():
-            check_rule(rule, f"the rule for '{name}' of {self.name}", self._known(arguments, "ans"), 1)
-        self._forget_plans_unless(self.composition)
+            check_rule(rule, f"the rule for '{name}' of {self.name}", self._known(arguments, "ans"), skip=1)
+        self._redeclare(self.composition)
         self.arguments, self.arity = arguments, len(arguments)
         self.rules, self.rule_for_each = declared, None
         for callback in when_declared:
@@ -113,8 +116,10 @@ class Primitive(ByReference, Bound):
     def vjp_each(self, rule: Rule) -> Primitive:
         """Declare one rule for all array arguments. It may also read ``i``, the argument's index, and ``args``, all of them."""
         known = self._known(self.arguments, "ans", "i", "args")
-        check_rule(rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_position), 1)
-        self._forget_plans_unless(self.composition)
+        check_rule(
+            rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_position), skip=1
+        )
+        self._redeclare(self.composition)
         self.rules, self.rule_for_each = {}, rule
         return self
 
@@ -125,12 +130,12 @@ class Primitive(ByReference, Bound):
             ArgumentError: the primitive already has rules, or the composition has the same arguments in another order.
         """
         check_order(composition, self.arguments or self._by_position, f"the composition of {self.name}")
-        self._forget_plans_unless(self.rules or self.rule_for_each)
+        self._redeclare(self.rules or self.rule_for_each)
         self.composition = composition
         return self
 
-    def _forget_plans_unless(self, other: Any) -> None:
-        """Delete the plans of earlier declarations. Raise ArgumentError if derivatives of the ``other`` kind exist."""
+    def _redeclare(self, other: Any) -> None:
+        """Raise ArgumentError if derivatives of the ``other`` kind exist. Otherwise forget the plans of those of this kind."""
         if other:
             raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
         for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
@@ -151,7 +156,7 @@ class Primitive(ByReference, Bound):
         check_order(forward, self.arguments or self._by_position, f"the kernel's forward of {self.name}")
         if backward is not None:
             check_rule(
-                backward, f"the kernel's backward of {self.name}", self._known(self.arguments, "ans", "saved"), 2
+                backward, f"the kernel's backward of {self.name}", self._known(self.arguments, "ans", "saved"), skip=2
             )
         self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans, **when)
         for callback in when_declared:
@@ -166,11 +171,11 @@ class Primitive(ByReference, Bound):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Compute the result, and record the call if an argument requires a gradient."""
-        if len(args) != self.arity and self.arity:
+        if len(args) != self.arity and self.arity:  # NumPy's protocols have bound their calls already
             args, keywords = self.bind(args, keywords)
         started = perf_counter() if open_contexts else 0.0
         arrays, parents, tensors = [], [], False
-        key = 1  # the key of a plan: the binary digit 1, then one for each argument, 1 if it needs a gradient
+        key = 1  # of a plan, in binary: a leading 1, then a digit for each argument, 1 if it needs a gradient
         for arg in args:
             if isinstance(arg, Tensor):
                 arrays.append(arg._array)
@@ -244,7 +249,8 @@ def primitive(
             the arrays.
         name: shown in graphs and messages, by default the function's.
         also: other NumPy functions that do the same (``np.amax``).
-        bind: for a function of any number of arrays. ``bind(*args, **kwargs)`` splits a call into ``(arrays, keywords)``.
+        bind: for calls that the signature cannot split, such as those with any number of arrays. ``bind(*args, **kwargs)``
+            returns ``(arrays, keywords)``.
 
     Raises:
         ArgumentError: an argument has a name that is reserved for rules (``g``, ``ans`` ...).

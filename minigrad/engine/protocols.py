@@ -88,6 +88,12 @@ class Protocols:
             callback(self)
         return np.array(self._array, dtype=dtype, copy=copy)
 
+    def numpy(self: Any) -> np.ndarray[Any, Any]:
+        """Return the values as a NumPy array, which the tape does not record. It shares the tensor's memory on the host."""
+        for callback in observers.handed_out:
+            callback(self)
+        return to_host(self._array)
+
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the module ``numpy``, whose functions work on Tensors. The array API standard defines this method."""
         return np

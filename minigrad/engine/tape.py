@@ -37,7 +37,7 @@ _number = attrgetter("seq")
 class Leaf:
     """The node of a Tensor that the user made, as opposed to one that an operation computed. Gradients arrive at leaves.
 
-    ``owner`` is a weak reference to that Tensor. It is None for a leaf that a transform made for one of its inputs.
+    ``owner`` is a weak reference to that Tensor. It is None for the leaf of an input, which ``mg.grad(f)``, for one, makes.
     """
 
     __slots__ = ("__weakref__", "dtype", "hooks", "owner", "seq", "shape")
@@ -88,7 +88,7 @@ class Entry:
         self, plan: Any, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
     ) -> None:
         """Make the entry of an operation that was just executed. Its output has the shape and dtype of ``ans``."""
-        self.seq: float = next_sequence_number()
+        self.seq = next_sequence_number()
         self.plan = plan
         self.parents = parents
         self.kept: Sequence[Any] | None = kept
@@ -195,7 +195,7 @@ class Sweep:
     def run(self) -> dict[Node, Any]:
         """Return the cotangent of each wanted node that a seed depends on. See :func:`cotangent_of` for an :class:`Output`."""
         arrived, ends, results = self.arrived, self.ends, {}
-        active.sweeps.append(self)
+        active.sweeps.append(self)  # so that a rule can ask what this sweep needs (plan.needed_parents)
         try:
             self.add(self.seeds, self.seeds.values())
             for entry in reversed(self.entries):
@@ -205,7 +205,9 @@ class Sweep:
                     g = entry.hooks.run(g)
                 if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
                     results[entry] = g
-                self.pulled, pull = entry, entry.plan.pull_tensors if self.create_graph else entry.plan.pull
+                self.pulled = entry
+                pull = entry.plan.pull_tensors if self.create_graph else entry.plan.pull
+                # for notes, arrays that were handed out, or observers of a recorded sweep
                 watched = entry.notes or exposed or (self.create_graph and observers.open_contexts)
                 try:
                     contributions = observers.observed(self, pull, entry, g) if watched else pull(entry, g)
@@ -275,7 +277,7 @@ def entries_between(seeds: Iterable[Node], ends: set[Node] | None) -> list[Entry
 
 
 def depending_on(nodes: Iterable[Node], entries: Iterable[Entry]) -> list[Entry]:
-    """Return those of ``entries``, which are in order, that depend on one of ``nodes``."""
+    """Return the entries that depend on one of ``nodes``. ``entries`` are in the order of execution."""
     found, depending = [], set(nodes)
     for entry in entries:
         if not depending.isdisjoint(map(entry_of, entry.parents)):

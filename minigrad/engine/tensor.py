@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
 from . import observers
 from .arrays import NUMBERS, as_array, check_differentiable, copied
 from .hooks import Hooked, hooks_of
-from .methods import ArrayMethods, plain_array
+from .methods import ArrayMethods, untracked_array
 from .modes import ensure_recording
 from .observers import one_at_a_time
 from .protocols import Protocols
@@ -29,7 +28,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     """An array that can be differentiated.
 
     Args:
-        data: an argument of ``np.asarray``, or an array on a device. The dtype is NumPy's (Python floats become float64).
+        data: an argument of ``np.asarray``, or an array of CuPy. The dtype is NumPy's (Python floats become float64).
         requires_grad: record the operations on this tensor, so that ``backward()`` fills in its ``grad``.
         dtype: convert to this dtype.
         name: shown in graphs and messages.
@@ -61,8 +60,8 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         self, data: Any, requires_grad: bool = False, *, dtype: Any = None, name: str | None = None, copy: bool = True
     ) -> None:
         if isinstance(data, Tensor):
-            data = plain_array(data, "Tensor() of", "use it itself, or pass t.detach()")
-        self._array = as_array(data, dtype, copy or None)
+            data = untracked_array(data, "Tensor() of", "use it itself, or pass t.detach()")
+        self._array = as_array(data, dtype, copy or None)  # None copies if it must
         self._node = None
         self._grad = None
         self.name = name
@@ -89,7 +88,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         if type(self._node) in (Entry, Output):
             raise GraphError(f"data of {self._describe()} cannot be replaced: it was computed; replace data of a leaf")
         if isinstance(value, Tensor):
-            value = plain_array(value, "t.data =", "assign u.detach()")
+            value = untracked_array(value, "t.data =", "assign u.detach()")
         if value is self._array:
             return
         array = as_array(value)
@@ -114,10 +113,9 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             return
         g = self._cotangent(value, "grad")
         if isinstance(g, Tensor) and g._node is not None:
-            self._grad = at_new_node(g)  # backward(create_graph=True) does the same
+            self._grad = at_new_node(g)
             return
-        array = g._array if isinstance(g, Tensor) else g
-        self._grad = make_tensor(array.astype(self.dtype), None)
+        self._grad = make_tensor(copied(g._array if isinstance(g, Tensor) else g), None)
 
     @property
     def requires_grad(self) -> bool:
@@ -141,12 +139,6 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     def is_leaf(self) -> bool:
         """Whether the user made this tensor, as opposed to a recorded operation."""
         return type(self._node) not in (Entry, Output)
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """Return the values as a NumPy array, which the tape does not record. It shares the tensor's memory on the host."""
-        for callback in observers.handed_out:
-            callback(self)
-        return to_host(self._array)
 
     def detach(self) -> Tensor:
         """Return a Tensor with the same array that is not on the tape."""
@@ -184,7 +176,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
-    @np.errstate(all="ignore")  # inf - inf of two backward passes is NaN without a warning, as within one pass
+    @np.errstate(all="ignore")  # the sum of inf and -inf from two passes is NaN without a warning, as within one
     def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
         sweep = Sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
         arrivals: list[tuple[Tensor, Array, bool]] = []
@@ -200,7 +192,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
                 arrivals.append((tensor, g, node in sweep.owned and node.hooks is None))
         with one_at_a_time:
             for tensor, g, owned in arrivals:
-                Tensor._accumulate(tensor, g, owned)
+                tensor._accumulate(g, owned)
 
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
         """Check that ``grad`` can be the cotangent of this tensor, and return it with the dtype of this tensor."""
@@ -222,7 +214,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     def _accumulate(self, g: Array, owned: bool = False) -> None:
         """Add ``g`` to ``grad``, which shares its array with no other tensor. Nothing else refers to an ``owned`` array."""
         before = self._grad
-        if isinstance(g, Tensor):  # with create_graph, grad is on the tape: it is replaced, never changed in place
+        if isinstance(g, Tensor):  # create_graph: never change it in place
             self._grad = at_new_node(g) if before is None else before + g
         elif before is None:
             self._grad = make_tensor(g if owned and _whole(g) else copied(g), None)
@@ -262,7 +254,7 @@ def make_tensor(array: Array, node: Node) -> Tensor:
 
 
 def as_arrays(ans: Any) -> Any:
-    """Turn NumPy scalars in the result into 0-d arrays, which Tensors need."""
+    """Turn NumPy scalars in the result into 0-d arrays, which Tensors need. It is a Tensor only if a keyword was one."""
     if isinstance(ans, np.generic):
         return np.asarray(ans)
     if isinstance(ans, Tensor):
@@ -296,7 +288,10 @@ def _like(container: Any, items: list[Any]) -> Any:
 
 
 def at_new_node(tensor: Tensor) -> Tensor:
-    """Return the same value at a new node whose parent is the old one, which may belong to another tensor or end a sweep."""
+    """Return the same value at a new node, whose parent is the old one.
+
+    So ``grad`` shares no node with another tensor, and a sweep can end at an input that is on a tape.
+    """
     return +tensor
 
 
@@ -311,6 +306,5 @@ def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, gr
 def _whole(array: Array) -> bool:
     """Whether the array is contiguous and writeable, and is not a view that keeps a larger array alive."""
     alone = array.base is None or getattr(array.base, "size", -1) == array.size
-    return bool(
-        alone and array.flags.c_contiguous and getattr(array.flags, "writeable", True)
-    )  # not all have this flag
+    writeable = getattr(array.flags, "writeable", True)  # arrays of other libraries may lack this flag
+    return bool(alone and writeable and array.flags.c_contiguous)

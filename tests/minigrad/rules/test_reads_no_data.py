@@ -106,7 +106,7 @@ def only_the_rules_ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("item", "tolist", "tobytes"):
         monkeypatch.setattr(FakeArray, name, noting(name, getattr(np.ndarray, name)))
     monkeypatch.setattr(oracle, "home", home)
-    monkeypatch.setattr(plan, "refuse_cut_off", lambda *_: None)
+    monkeypatch.setattr(plan, "refuse_results_off_the_tape", lambda *_: None)
     host_syncs.clear()
     yield
     host_syncs.clear()
