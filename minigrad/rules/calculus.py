@@ -12,7 +12,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
-from .elementwise import gap
+from .elementwise import gap_between
 
 
 def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -207,7 +207,7 @@ def _line(x: Array, x0: Array, x1: Array, y0: Array, y1: Array, /) -> Array:
 
 
 def _rise(x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
-    return gap(y0, y1) / (x1 - x0)
+    return gap_between(y0, y1) / (x1 - x0)
 
 
 def _share(x: Array, x0: Array, x1: Array) -> Array:

@@ -75,11 +75,11 @@ cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
 
 @Replaceable
-def gap(x: Array, y: Array) -> Array:
+def gap_between(x: Array, y: Array) -> Array:
     """Return ``y - x``, and 0 for equal infinities."""
     with np.errstate(invalid="ignore"):
-        found = y - x
-    return np.where((x == y) & np.isinf(x), 0, found)
+        gap = y - x
+    return np.where((x == y) & np.isinf(x), 0, gap)
 
 
 def _sigmoid_of(x: Array) -> Array:
@@ -97,11 +97,11 @@ log10 = primitive(np.log10).vjp(x=lambda g, x: g / (x * math.log(10)))
 log1p = primitive(np.log1p).vjp(x=lambda g, x: g / (1 + x))
 # exp(x) / (exp(x) + exp(y)) has more digits as a sigmoid than as exp(x - ans).
 logaddexp = primitive(np.logaddexp).vjp(
-    x=lambda g, x, y: g * _sigmoid_of(gap(y, x)), y=lambda g, x, y: g * _sigmoid_of(gap(x, y))
+    x=lambda g, x, y: g * _sigmoid_of(gap_between(y, x)), y=lambda g, x, y: g * _sigmoid_of(gap_between(x, y))
 )
 logaddexp2 = primitive(np.logaddexp2).vjp(
-    x=lambda g, x, y: g * _sigmoid_of(gap(y, x) * math.log(2)),
-    y=lambda g, x, y: g * _sigmoid_of(gap(x, y) * math.log(2)),
+    x=lambda g, x, y: g * _sigmoid_of(gap_between(y, x) * math.log(2)),
+    y=lambda g, x, y: g * _sigmoid_of(gap_between(x, y) * math.log(2)),
 )
 
 

@@ -225,6 +225,8 @@ def _windows_rule(g: Array, x_shape: Shape, axis: Any) -> Array:
 
 def _overlapped(windows: Array, /, axis: int) -> Array:
     """Add the windows (along ``axis``), whose elements are along the last axis, where they overlap."""
+    if windows.shape[axis] < windows.shape[-1]:  # the k-th elements of all windows are a window, too
+        windows = windows.swapaxes(axis, -1)
     n, size = windows.shape[axis], windows.shape[-1]
     ans = zeros((*windows.shape[:axis], n + size - 1, *windows.shape[axis + 1 : -1]), windows)
     for k in range(size):

@@ -12,11 +12,12 @@ from ...rules.einsum import LETTERS, contracted, einsum, explicit
 from ...rules.linalg import matmul
 from .elementwise import compute_by
 
+How = tuple[list[int], list[int], list[int], int, int]  # see _as_product
 LEAST = 1 << 13  # multiplications; NumPy's einsum is faster for fewer
 
 
 @lru_cache(maxsize=256)
-def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], list[int], list[int], int, int] | None:
+def _as_product(subscripts: str, ndims: tuple[int, int]) -> How | None:
     """Return how an einsum is a product of two stacks of matrices, or None if it is not or its subscripts may be wrong.
 
     These are the axes of the first operand as (batch, rows, summed), those of the second as (batch, summed, columns), the
@@ -37,23 +38,26 @@ def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], lis
 
 
 def _einsum(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
-    product = None
-    if len(operands) == 2 and type(operands[0]) is type(operands[1]) is np.ndarray and not reference_mode.active():
-        product = _by_matmul(*operands, subscripts)
-    return contracted(*operands, subscripts=subscripts, optimize=optimize) if product is None else product
+    """Compute the product also for a program that is written, which is recorded in reference mode, but not on NumPy arrays."""
+    if len(operands) == 2 and not (type(operands[0]) is np.ndarray and reference_mode.active()):
+        how = _as_product(subscripts, (np.ndim(operands[0]), np.ndim(operands[1])))
+        if how is not None and _pays(*operands, how):
+            return _product(*operands, how)
+    return contracted(*operands, subscripts=subscripts, optimize=optimize)
 
 
-def _by_matmul(a: Array, b: Array, subscripts: str) -> Any:
-    """Return the product, or None if NumPy's einsum must compute it or is as fast."""
-    how = _as_product(subscripts, (a.ndim, b.ndim))
-    if how is None:
-        return None
+def _pays(a: Array, b: Array, how: How) -> bool:
+    """Whether two arrays are large, and have the shapes and dtypes of two stacks of matrices."""
+    first, second = [a.shape[i] for i in how[0]], [b.shape[i] for i in how[1]]
+    n, k = how[3:]
+    fits = second[: n + k] == first[:n] + first[len(first) - k :] and {a.dtype.char, b.dtype.char} <= {*"fdFD"}
+    return fits and a.size * math.prod(second[n + k :]) >= LEAST
+
+
+def _product(a: Array, b: Array, how: How) -> Any:
     a, b = a.transpose(how[0]), b.transpose(how[1])
     n, m = how[3], a.ndim - how[4]
     summed, columns = a.shape[m:], b.shape[n + how[4] :]
-    large = a.size * math.prod(columns) >= LEAST
-    if not large or b.shape != a.shape[:n] + summed + columns or not {a.dtype.char, b.dtype.char} <= {*"fdFD"}:
-        return None
     rows, size = math.prod(a.shape[n:m]), math.prod(summed)
     stacks = a.reshape(*a.shape[:n], rows, size), b.reshape(*a.shape[:n], size, math.prod(columns))
     # NumPy multiplies without BLAS, slowly, if neither rows nor columns are contiguous.

@@ -12,7 +12,18 @@ from ...engine.observers import reference_mode
 from ...engine.primitive import Primitive
 from ...engine.registry import when_declared
 from ...engine.types import Array
-from ...rules.elementwise import deg2rad, fabs, gap, hypot, inverted, larger, logaddexp, logaddexp2, rad2deg, ratio
+from ...rules.elementwise import (
+    deg2rad,
+    fabs,
+    gap_between,
+    hypot,
+    inverted,
+    larger,
+    logaddexp,
+    logaddexp2,
+    rad2deg,
+    ratio,
+)
 
 LEAST = 1 << 8  # elements of the largest array; for fewer the ufunc is faster
 
@@ -31,7 +42,9 @@ def large_by(primitive: Primitive, form: Callable[..., Any]) -> None:
     def computed(*arrays: Any, **keywords: Any) -> Any:
         plain = all(type(a) in (int, float) or (type(a) is np.ndarray and a.dtype.char in "fd") for a in arrays)
         large = plain and not keywords and max(getattr(a, "size", 0) for a in arrays) >= LEAST
-        return form(*arrays) if large and not reference_mode.active() else ufunc(*arrays, **keywords)
+        if large and not reference_mode.active():
+            return form(*arrays)
+        return ufunc(*arrays, **keywords)
 
     compute_by(primitive, computed)
 
@@ -90,7 +103,7 @@ def _gap(x: Array, y: Array) -> Array:
 
 larger.kernel(_larger)
 ratio.kernel(_ratio)
-gap.kernel(_gap)
+gap_between.kernel(_gap)
 
 
 # --- the others -----------------------------------------------------------------------------------------------------
@@ -98,7 +111,7 @@ gap.kernel(_gap)
 
 def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
-    rest = np.log1p(exp(-np.abs(gap(x, y))))
+    rest = np.log1p(exp(-np.abs(gap_between(x, y))))
     x, y = (y, x) if isinstance(x, (int, float)) else (x, y)
     larger = np.clip(x, y, math.inf) if isinstance(y, (int, float)) else np.maximum(x, y)  # slow for a number
     return larger + (rest if unit == 1 else rest * unit)

@@ -1,11 +1,11 @@
-"""Kernels of triangles, and of sums of windows that overlap."""
+"""Kernels of ``np.tril`` and ``np.triu``."""
 
 from typing import Any
 
 import numpy as np
 
 from ...engine.types import Array
-from ...rules.shaping import overlapped, tril, triu
+from ...rules.shaping import tril, triu
 
 LEAST = 1 << 12  # elements; NumPy's ``where`` is as fast for fewer
 
@@ -23,13 +23,5 @@ def _triangle(lower: bool) -> Any:
     return forward
 
 
-def _overlapped(windows: Array, axis: int) -> Any:
-    """Swap the axes if there are fewer windows than elements in one: the k-th elements of all windows are a window, too."""
-    if windows.shape[axis] >= windows.shape[-1]:
-        return NotImplemented
-    return overlapped.function(windows.swapaxes(axis, -1), axis), None
-
-
 tril.kernel(np.ndarray, _triangle(lower=True))
 triu.kernel(np.ndarray, _triangle(lower=False))
-overlapped.kernel(np.ndarray, _overlapped)
