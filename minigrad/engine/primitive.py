@@ -56,7 +56,7 @@ class Primitive(ByReference, Bound):
     def __init__(self, function: Callable[..., Any], name: str, replaced: Iterable[Any], bind: Any) -> None:
         first = [*replaced, function][0]
         self.compute = function
-        self.function = first if isinstance(first, np.ufunc) else function  # has the signature
+        self.function = first if isinstance(first, np.ufunc) else function  # whose signature counts
         self.name = self.__name__ = self.__qualname__ = name
         self.arguments = ()
         self.arity = 0  # the number of array arguments; 0 for any number
@@ -135,7 +135,7 @@ class Primitive(ByReference, Bound):
         return self
 
     def _redeclare(self, other: Any) -> None:
-        """Raise ArgumentError if derivatives of the ``other`` kind exist. Otherwise forget the plans of those of this kind."""
+        """Raise ArgumentError if derivatives of the ``other`` kind exist. Otherwise forget the plans of earlier ones."""
         if other:
             raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
         for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):

@@ -88,7 +88,7 @@ class Entry:
         self, plan: Any, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
     ) -> None:
         """Make the entry of an operation that was just executed. Its output has the shape and dtype of ``ans``."""
-        self.seq = next_sequence_number()
+        self.seq: float = next_sequence_number()  # an entry put between two has half a number
         self.plan = plan
         self.parents = parents
         self.kept: Sequence[Any] | None = kept

@@ -1,4 +1,7 @@
-"""Elementwise functions. Each rule computes the cotangent of one input from ``g``, the cotangent of the output."""
+"""Elementwise functions. Each rule computes the cotangent of one input from ``g``, the cotangent of the output.
+
+The cotangent of a complex number ``a + ib`` is ``du/da - i du/db``, where u is the loss.
+"""
 
 import math
 from collections.abc import Callable
@@ -28,8 +31,9 @@ square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 _no_slope = new_array(lambda g: np.zeros_like(g))
 floor_divide = primitive(np.floor_divide).vjp(x=_no_slope, y=_no_slope)
 
-# The derivative by y is -floor(x / y), which rint(ans/y - x/y) computes without an error of rounding. Where ans and y are both
-# infinite, ans/y is NaN and fmin takes 1. For an infinite x there is no derivative: 0 * x makes it NaN.
+# The derivative by y is -floor(x / y), which rint(ans/y - x/y) computes without an error of rounding. The remainder of -1 and
+# infinity is infinity: ans/y is then NaN, and fmin takes 1 instead, which is -floor(-1 / inf). Elsewhere ans/y is at most 1.
+# For an infinite x there is no derivative: 0 * x makes it NaN.
 remainder = primitive(np.remainder).vjp(
     x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
 )
@@ -39,7 +43,7 @@ deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi 
 rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 
-# A power with one of these exponents is a product or a root, with at most 2 roundings, also in a written program.
+# A power with one of these exponents is a product or a root, with at most 2 roundings, also in the programs of mg.write_numpy.
 _PRODUCTS: dict[float, Callable[[Any], Any]] = {0: np.ones_like, 1: np.positive, 2: np.square, 3: lambda x: x * x * x}
 _PRODUCTS |= {4: lambda x: np.square(np.square(x)), -2: lambda x: np.square(1 / x)}
 _PRODUCTS |= {0.5: np.sqrt, -0.5: lambda x: 1 / np.sqrt(x + 0.0)}  # + 0.0 removes the sign of -0.0
@@ -54,7 +58,7 @@ def _power(x: Any, y: Any, **keywords: Any) -> Any:
 def _power_x(g: Array, x: Array, y: Array) -> Array:
     """Return ``g y x**(y-1)``, and 0 for 0**0: x**0 is constant there, and the formula would give 0 * inf."""
     if isinstance(y, (int, float)):  # a Python exponent stays weak, so that float32 stays float32
-        plain = y - 1 in _PRODUCTS and not hasattr(x, "backward")  # a Tensor records a power
+        plain = y - 1 in _PRODUCTS and not hasattr(x, "backward")  # a power of a Tensor is one entry, not a product
         return g * (y * (_power(x, y - 1) if plain else x ** (y - 1))) if y else np.zeros_like(g)
     return g * y * (x + ((x == 0) & (y == 0))) ** (y - 1.0)
 
@@ -74,7 +78,7 @@ sqrt = primitive(np.sqrt).vjp(x=lambda g, ans: 0.5 * g / ans)
 cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
 
-@Replaceable
+@Replaceable  # kernels/ attaches a faster form of the same
 def gap_between(x: Array, y: Array) -> Array:
     """Return ``y - x``, and 0 for equal infinities."""
     with np.errstate(invalid="ignore"):
@@ -132,7 +136,7 @@ def _cosine(x: Array, y: Array, length: Array) -> Array:
 
 @new_array
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
-    """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x (a cotangent is du/dx - i du/dy)."""
+    """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x."""
     if not np.iscomplexobj(x):
         return g * np.sign(x)
     direction = ratio(np.conjugate(x), ans)
@@ -201,7 +205,7 @@ modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]
 composite(np.divmod, lambda x1, x2: (np.floor_divide(x1, x2), np.remainder(x1, x2)))
 composite(np.fix, lambda x: np.trunc(x))
 
-# Parts of a complex number. A cotangent is du/dx - i du/dy, so the rule of the imaginary part multiplies by -i.
+# Parts of a complex number. The rule of the imaginary part multiplies by -i, as the cotangent of ib is -i du/db.
 conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
 real = primitive(np.real, lambda val, /: np.real(val)).vjp(val=lambda g: g)
 composite(np.real_if_close, _real_if_close)
@@ -231,7 +235,7 @@ def inverted(x: Array, y: Array) -> Array:
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
     far = np.isinf(size)
-    u, v = np.where(far, 0, x / size), np.where(far, 1, y / size)  # 0 / 1
+    u, v = np.where(far, 0, x / size), np.where(far, 1, y / size)  # at infinity 0 / 1, not NaN
     return u / (u * u + v * v + origin) / size
 
 
