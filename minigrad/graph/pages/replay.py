@@ -40,7 +40,7 @@ _BUILTINS = {
 # These functions cannot become trees, so numpy.js has them in addition to NumPy's functions.
 LEAVES = {
     "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "sum_over",
-    "unbroadcast", "values_of", "wide",
+    "at_least_float32", "unbroadcast", "values_of",
 }  # fmt: skip
 
 

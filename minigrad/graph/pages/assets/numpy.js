@@ -309,7 +309,7 @@ const numpy = (() => {
   });
 
   // These functions only check, and the program's run has passed their checks already.
-  for (const name of ["as_mask", "as_bias", "values_of", "wide"]) define(name, "x shape dtype", (x) => x);
+  for (const name of ["as_mask", "as_bias", "values_of", "at_least_float32"]) define(name, "x shape dtype", (x) => x);
 
   return { arrayOf, functions, listOf, numberOf };
 })();
