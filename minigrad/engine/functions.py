@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,24 @@ from .registry import registry
 from .signatures import numpys_name, parameters_of, signature_or_none
 from .tensor import Tensor, make_tensor
 
-# The form of a call: for each of ``arguments`` its index in the call (None if the call omits it) and its default; the index,
-# name and default of each other argument; how many arguments NumPy collects as ``*args``; the names that are not supported.
-_Form = tuple[list[tuple[int | None, Any]], list[tuple[int, str, Any]], int, set[str]]
-_AS_IT_IS: _Form = [], [], 0, set()  # the form of a call with all of ``arguments`` and no others
+
+class _Form(NamedTuple):
+    """How the arguments of a call are sorted. An index counts the positional arguments of the call, then those by name.
+
+    Attributes:
+        positions: for each of ``arguments`` its index, or None if the call omits it, and its default.
+        others: the index, name and default of each other argument.
+        rest: how many of the last positional arguments NumPy collects as ``*args``.
+        unsupported: the names of arguments that NumPy's function has, and the callable does not.
+    """
+
+    positions: list[tuple[int | None, Any]]
+    others: list[tuple[int, str, Any]]
+    rest: int
+    unsupported: set[str]
+
+
+_AS_IT_IS = _Form([], [], 0, set())  # the form of a call with all of ``arguments`` and no others
 
 
 class Bound:
@@ -136,7 +150,7 @@ class Bound:
         unsupported = places.keys() & parameters.keys() - set(self.parameters)
         if named == list(self.arguments) and not kwargs:
             return _AS_IT_IS
-        return positions, others, len(args) - len(named), unsupported
+        return _Form(positions, others, len(args) - len(named), unsupported)
 
     @functools.cached_property
     def _numpys_signature(self) -> inspect.Signature:

@@ -3,7 +3,6 @@
 ``minigrad.scipy_special`` imports this file, and so attaches them.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,10 @@ import numpy as np
 from ..engine.types import Array
 from ..rules.neural import logistic
 from ..rules.scipy_special import _polygamma, expit, logit
+from .numpy.elementwise import large_by
 
-_LEAST = 256  # elements; for fewer, the calls of NumPy take longer than SciPy's loop
+LEAST = 1 << 8  # elements; for fewer, the calls of NumPy take longer than SciPy's loop
 _BLOCK = 1 << 14  # elements in a block of trigamma, whose arrays stay in the cache
-
-
-def _of_large(form: Callable[[Array], Array]) -> Callable[..., Any]:
-    """Return the forward of a kernel that computes ``form(x)`` for large x, and leaves calls with keywords to SciPy."""
-
-    def forward(x: Array, **keywords: Any) -> Any:
-        return NotImplemented if keywords or x.size < _LEAST or x.dtype.char not in "fd" else (form(x), None)
-
-    return forward
 
 
 def _logit(x: Array) -> Array:
@@ -53,11 +44,11 @@ def _trigamma(x: Any) -> Any:
 
 
 def _trigamma_of_large(x: Array, n: int) -> Any:
-    if n != 1 or x.size <= _LEAST or not (x > 0).all():
+    if n != 1 or x.size <= LEAST or not (x > 0).all():
         return NotImplemented
     return _trigamma(x).astype(x.dtype, copy=False), None
 
 
-expit.kernel(np.ndarray, _of_large(logistic))
-logit.kernel(np.ndarray, _of_large(_logit))
+large_by(expit, logistic)
+large_by(logit, _logit)
 _polygamma.kernel(np.ndarray, _trigamma_of_large)

@@ -107,9 +107,8 @@ def _lstm_forward(
     """
     batch, length, width = images.shape
     d = width // 4
-    halves = np.array([0.5, 0.5, 1, 0.5], images.dtype)[
-        :, None, None
-    ]  # sigmoid(a) = (1 + tanh(a/2)) / 2, and g is a tanh
+    # sigmoid(a) = (1 + tanh(a/2)) / 2, and g is a tanh
+    halves = np.array([0.5, 0.5, 1, 0.5], images.dtype)[:, None, None]
     scale = np.array(np.broadcast_to(halves, (4, batch, d)))
     shift = 1 - scale  # 0 for g
     weights = _blocks_of(weight) * halves  # halves are exact, so they may be taken before the sum
