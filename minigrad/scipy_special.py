@@ -12,7 +12,7 @@ from typing import Any
 
 from .engine.methods import Axis
 from .engine.types import TensorLike
-from .rules import neural, reductions
+from .rules import neural, reductions, scipy_special as _rules  # noqa: F401 - what is not public is reached through it
 from .rules.scipy_special import *  # noqa: F403
 
 try:
