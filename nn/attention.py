@@ -1,8 +1,8 @@
 """Attention with one head: the result for a query is a mean of the values, weighted by how well their keys match the query.
 
 :class:`GlobalAttention` implements it. The other classes differ in the score and in the maps that compute queries, keys and
-values. :mod:`nn.scores` contains the scores, and :mod:`nn.local_attention` the layers that see only a window. Here ``key_dim``
-is the width of the key inputs. In :class:`MultiHeadAttention`, the layer of Transformers, ``key_dim`` is the width of a head.
+values. :mod:`nn.scores` contains the scores, and :mod:`nn.local_attention` the layers that see only a window. In all of them,
+and in :class:`MultiHeadAttention`, ``key_dim`` is the width of the keys that the score compares with the queries.
 """
 
 from __future__ import annotations
@@ -196,7 +196,8 @@ class Attention(GlobalAttention):
     With ``score="scaled_dot"`` it is the attention of Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
 
     Args:
-        query_dim, key_dim: the widths of the query inputs and of the key inputs; q and k have the width key_dim.
+        query_dim: the width of the query inputs.
+        key_dim: the width of q and k, and of the key inputs.
         value_dim: the width of v and of the result.
         rng: the generator that draws the weights.
         score: "dot", "scaled_dot", "cosine", "general", "biased_general", "additive", or a module or function that maps q

@@ -1,4 +1,4 @@
-"""Multi-head attention, its packed form and a single head. ``key_dim`` is the width of one head's queries and keys here."""
+"""Multi-head attention, its packed form and a single head."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class MultiHeadAttention(Module):
         d_model: the width of the query inputs.
         num_heads: H. It must divide out_dim unless key_dim is set or strict is False.
         rng: the generator that draws ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
-        key_dim: the width of each head's queries and keys, by default out_dim / H. (In :class:`Attention`, key_dim is the
-            width of the key inputs, which is ``context_dim`` here.)
+        key_dim: the width of each head's queries and keys, by default out_dim / H.
         value_dim: the width of each head's values; key_dim by default.
         num_kv_heads: the number of heads of keys and values; H by default. Each is shared by H / num_kv_heads heads of
             queries: Ainslie et al. 2023, arXiv:2305.13245. The value 1 gives multi-query attention.

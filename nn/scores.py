@@ -1,6 +1,7 @@
 """Scores: modules that measure how well each query matches each key.
 
-A score maps query (batch, query, query_dim) and key (batch, key, key_dim) to (batch, query, key).
+A score maps query (batch, query, query_dim) and key (batch, key, key_dim) to (batch, query, key): ``query_dim`` and
+``key_dim`` are the widths of what it compares.
 :class:`GlobalAttention` turns it into weights with a softmax over the keys.
 """
 
@@ -80,7 +81,7 @@ class GeneralScore(Module):
     """The multiplicative score ``(q W) . k``, "general" in Luong et al. 2015, arXiv:1508.04025, section 3.1.
 
     With ``bias=True`` it is ``(q W + b) . k``, as in Sordoni et al. 2016, arXiv:1606.02245. The term ``b . k`` prefers some
-    keys independently of the query. W is ``query.weight`` (query_dim, key_dim); key_dim is the width of the key inputs.
+    keys independently of the query. W is ``query.weight`` (query_dim, key_dim).
 
     Shapes: query (batch, query, query_dim), key (batch, key, key_dim) -> (batch, query, key).
 
@@ -115,7 +116,7 @@ class AdditiveScore(Module):
     ``key.weight`` and ``key.bias`` are U and b, ``output.weight`` is v.
 
     Args:
-        query_dim, key_dim: the widths of the query inputs and of the key inputs.
+        query_dim, key_dim: the widths of the queries and of the keys.
         hidden_dim: the width of v; key_dim by default.
         bias: whether to add b.
 
