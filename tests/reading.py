@@ -11,6 +11,9 @@ count. The program has run before, so that whatever is made once (plans, first i
 matrices nor tanh: there it is ``((a * b + c).relu() ** 2).backward()``, each of its four operations once. DeZero's is the
 same as minigrad's, as functions.
 
+Printed before it is the way through a view: of ``explain(loss)`` each function where it is entered first, and how often the
+next one stands in another file, or in a file that was left before.
+
 The counts are the same in every run and with every version of Python. The README quotes the sentence that is printed last; a
 test holds it to its numbers.
 """
@@ -20,7 +23,9 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import itertools
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +120,51 @@ def executed(run: Callable[[], Any], counted: Path) -> Executed:
     return Executed(len(statements), len(functions), len({file for file, _ in statements}))
 
 
+class Walk(NamedTuple):
+    """What somebody meets who reads each function where the program enters it first.
+
+    Attributes:
+        changes: how often the next function stands in another file. returns: how often in a file that was left before.
+    """
+
+    functions: int
+    files: int
+    changes: int
+    returns: int
+
+
+def walk(run: Callable[[], Any], counted: Path) -> Walk:
+    """Note the functions in the folder ``counted`` in the order in which ``run()`` enters them first."""
+    entered: dict[CodeType, str] = {}
+
+    def on_event(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            entered.setdefault(frame.f_code, frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(on_event)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    files = [file for file in entered.values() if Path(file).is_relative_to(counted)]
+    visits = [file for file, _ in itertools.groupby(files)]
+    different = len(set(visits))
+    return Walk(len(files), different, len(visits) - 1, len(visits) - different)
+
+
+def walk_of_explain() -> Walk:
+    """Walk through ``explain(loss)`` of the program above, which has explained another loss before."""
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            with minigrad.trace():
+                x, W = _leaves(minigrad.Tensor)
+                loss = (x @ W).tanh().sum()
+                loss.backward()
+            found = walk(lambda loss=loss: minigrad.explain(loss, Path(folder) / "page.html"), ROOT)  # type: ignore[misc]
+    return found
+
+
 def first_line(file: str, line: int) -> int:
     """Where the innermost statement around a line begins."""
     return max(first for first, last in _statements(file) if first <= line <= last)
@@ -126,21 +176,25 @@ def _statements(file: str) -> list[tuple[int, int]]:
     return [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
 
-def own_libraries() -> tuple[Library, Library]:
+def _leaves(tensor: Callable[..., Any]) -> tuple[Any, Any]:
     x, W = np.linspace(-1, 1, 6).reshape(2, 3), np.linspace(1, -1, 12).reshape(3, 4)
+    return tensor(x, requires_grad=True), tensor(W, requires_grad=True)
+
+
+def own_libraries() -> tuple[Library, Library]:
     return (
         Library(
             "minigrad/tiny.py",
             [Path(tiny.__file__)],
             Path(tiny.__file__),
-            lambda: (tiny.Tensor(x, requires_grad=True), tiny.Tensor(W, requires_grad=True)),
+            lambda: _leaves(tiny.Tensor),
             lambda x, W: np.sum(np.tanh(x @ W)),
         ),
         Library(
             "minigrad/engine: " + ", ".join(path.stem for path in ENGINE),
             ENGINE,
             ROOT,
-            lambda: (minigrad.Tensor(x, requires_grad=True), minigrad.Tensor(W, requires_grad=True)),
+            lambda: _leaves(minigrad.Tensor),
             lambda x, W: (x @ W).tanh().sum(),
         ),
     )
@@ -201,7 +255,12 @@ def main() -> None:
         rows.append([library.name, f"{library.lines:,}", f"{library.words:,}", str(alone), str(both)])
     print(grid(["to read", "lines", "words", "`backward()` runs", "forward and backward run"], rows))
     print("".join(f"\n{other}" for other in others if isinstance(other, str)))
-    print(f"\n{sentence(*own)}")
+    said, way = sentence(*own), walk_of_explain()  # a trace makes the program enter more: it comes last
+    print(
+        f"\nexplain(loss) enters {way.functions} functions in {way.files} files. Read in the order of their first entry, they "
+        f"change to another file {way.changes} times, {way.returns} times to a file that was left before."
+    )
+    print(f"\n{said}")
 
 
 if __name__ == "__main__":

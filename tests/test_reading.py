@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,18 @@ def test_the_readme_says_at_least_what_is_counted() -> None:
     statements, _, files = counted[4:7]  # that the program enters; in a process in which nothing else has run
     assert statements <= 157 and files <= 10
     assert all(now <= then for now, then in zip(counted, allowed, strict=True)), f"the README has to say: {printed}"
+
+
+def test_a_walk_counts_the_changes_of_file_and_the_returns(tmp_path: Path) -> None:
+    """a.one, b.two, a.three, b.four: three changes, of which two lead back; what is entered again is not met again."""
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    own: dict[str, Any] = {}
+    first.write_text("def one():\n    two()\n    four()\n    two()\n\ndef three():\n    pass\n", encoding="utf-8")
+    second.write_text("def two():\n    three()\n\ndef four():\n    pass\n", encoding="utf-8")
+    for path in (first, second):
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), own)
+    assert reading.walk(own["one"], tmp_path) == reading.Walk(functions=4, files=2, changes=3, returns=2)
+    assert reading.walk(own["one"], tmp_path / "a.py") == reading.Walk(functions=2, files=1, changes=0, returns=0)
 
 
 def test_distinct_statements_functions_and_files_are_counted(tmp_path: Path) -> None:
