@@ -10,7 +10,6 @@ from . import _numpy_needed  # noqa: F401 - first, because the other modules nee
 from . import rules  # noqa: F401 - fills the registry
 from ._tree import stop_gradient, tree_map
 from ._version import __version__ as __version__
-from .engine import operators  # noqa: F401 - gives each primitive declared after this import a faster form
 from .engine.modes import enable_grad, no_grad
 from .engine.observers import reference_mode
 from .engine.primitive import Primitive, primitive

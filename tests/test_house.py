@@ -129,7 +129,7 @@ def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
     assert sum(len(line.split()) for text in texts for line in text) <= 6300
     assert house.code_lines(CORE[0], "Sweep.run") <= 30
     assert house.code_lines(CORE[3], "Primitive.__call__") <= 35
-    assert lines(house.ROOT / "minigrad/engine/operators.py") <= 140  # three forms, and who takes which
+    assert lines(house.ROOT / "minigrad/kernels/operators.py") <= 140  # three forms, and who takes which
 
 
 def test_the_core_of_the_engine_knows_no_thread_and_no_device() -> None:
@@ -139,7 +139,7 @@ def test_the_core_of_the_engine_knows_no_thread_and_no_device() -> None:
 
 # What each room has at most, in lines. The plan of the design gives engine 2,800, kernels 3,300, rules 4,500, transforms 1,350
 # and the root 1,500: what is over them is said in docs/design.md, and may only become less.
-ROOMS = {"engine": 3500, "rules": 4620, "kernels": 3765, "guards": 1400, "transforms": 1590, "": 1910}
+ROOMS = {"engine": 3365, "rules": 4620, "kernels": 3900, "guards": 1400, "transforms": 1590, "": 1910}
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -149,7 +149,7 @@ def test_a_room_keeps_its_budget(room: str) -> None:
 
 
 def test_the_engine_has_few_files() -> None:
-    assert len([*(house.ROOT / "minigrad/engine").glob("[!_]*.py")]) <= 18
+    assert len([*(house.ROOT / "minigrad/engine").glob("[!_]*.py")]) <= 17
 
 
 def test_examples_are_left_out_and_nothing_else(tmp_path: Path) -> None:

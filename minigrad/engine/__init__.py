@@ -1,10 +1,9 @@
-"""The engine. Read its files in this order: tape, tensor, plan, primitive. Read operators as well if speed interests you.
+"""The engine. Read its files in this order: tape, tensor, plan, primitive.
 
     tape.py        defines an entry, and the sweep that walks the entries backwards
     tensor.py      defines Tensor: an array, its gradient and its node of the tape
     plan.py        decides which values a recorded call keeps, and pulls a cotangent back through the call
     primitive.py   declares, calls and records an operation
-    operators.py   does the same faster for x * y, x.tanh() and x.sum()
 
 The other files are details: modes (no_grad), hooks, observers (callbacks for tools that watch), methods and protocols (the
 interface of a NumPy array), arrays (the values that may be operands), fitting (the results of rules), functions and signatures

@@ -78,9 +78,7 @@ class Primitive(ByReference, Bound):
             self._numpy = list(replaced)
         self._slash = bool(self.arguments)  # a / in the signature says which arguments are arrays
         for f in replaced:
-            registry[f] = self
-            if f in operators:
-                operators[f] = self  # operators.py may replace it with a faster form
+            registry[f] = operators[f] = self
         primitives.setdefault(name, self)
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ registry: dict[Any, Any] = {}
 """The keys are NumPy functions or ``(ufunc, method)``, the values are of the type Primitive, Composite or PlainFunction."""
 
 operators: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Maps ufuncs of one or two arguments, and ``np.sum``, to a faster form of their primitive (operators.py)."""
+"""Maps NumPy functions to what Tensors' operators and methods call: the primitive, or a faster form (kernels/operators.py)."""
 
 primitives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 """All primitives by name. If several have the same name, the first one is here."""

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import NUMBERS, SCALARS
-from .observers import open_contexts
-from .primitive import Primitive
-from .registry import operators, primitives, when_declared
-from .tape import NO_KEYWORDS, Entry, next_sequence_number
-from .tensor import Tensor
+from ..engine.arrays import NUMBERS, SCALARS
+from ..engine.observers import open_contexts
+from ..engine.primitive import Primitive
+from ..engine.registry import operators, primitives, when_declared
+from ..engine.tape import NO_KEYWORDS, Entry, next_sequence_number
+from ..engine.tensor import Tensor
 
 _ndarray, _generic = np.ndarray, np.generic
 _new: Any = object.__new__
@@ -119,8 +119,8 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         plan = plans.get(key)
         if plan is None or open_contexts:
             return primitive(x, y)
-        stacked = kernel and type(x_data) is _ndarray and x_data.ndim > 2 == getattr(y_data, "ndim", 0)
-        if stacked or (kernel and type(x_data) is _ndarray and x_data.size >= kernel.least):
+        for_kernel = kernel and type(x_data) is _ndarray
+        if for_kernel and (x_data.size >= kernel.least or x_data.ndim > 2 == getattr(y_data, "ndim", 0)):
             return primitive(x, y)
         try:
             ans = function(x_data, y_data)
