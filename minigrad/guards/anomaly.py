@@ -144,7 +144,7 @@ def forward_message(entry: Entry, operands: Mapping[str, Any], out: Array) -> st
     if tainted:
         cause = f"{_called(entry, tainted[0])} already holds {_made(first_bad(operands[tainted[0]]))}"
     else:
-        cause = why_forward(operation, numbers_there(entry.primitive, bad, operands), bad)
+        cause = why_forward(entry.primitive, numbers_there(entry.primitive, bad, operands), bad)
     there = operands_there(entry.primitive, bad, operands, lambda name: _called(entry, name), backward=False)
     return f"'{operation}' made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
@@ -157,7 +157,7 @@ def backward_message(entry: Entry, name: str, cotangent: Array, contribution: Ar
     if not _finite(cotangent):
         cause = "the gradient that arrived there was already not finite"
     else:
-        cause = why_backward(operation, name, numbers_there(entry.primitive, bad, kept | {"g": cotangent}), bad)
+        cause = why_backward(entry.primitive, name, numbers_there(entry.primitive, bad, kept | {"g": cotangent}), bad)
     there = operands_there(entry.primitive, bad, kept, lambda n: _called(entry, n), backward=True)
     what = f"in the backward pass, the derivative of '{operation}' with respect to {_called(entry, name)}"
     return f"{what} made {_made(bad)}: {cause}.\n{_where(bad)}{there}"

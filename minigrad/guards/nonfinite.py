@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +12,9 @@ from ..engine.primitive import Primitive
 from ..engine.registry import is_elementwise
 from ..engine.tensor import Tensor
 from ..engine.types import Array
-from ..rules.neural import affine
+from ..rules.about import Cause, known
 
 MOST_TERMS = 3  # the number of terms of a matrix product that a message lists
-ARITHMETIC = {
-    *["add", "subtract", "multiply", "square", "sum", "mean", "prod", "dot", "matmul", "affine"]
-}  # operations without poles
 
 
 class Stopped(BaseException):
@@ -97,10 +93,11 @@ class Product(NamedTuple):
 
 
 def product_there(primitive: Primitive, bad: Array, values: Mapping[str, Any]) -> Product | None:
-    """Return the row and the column of ``x @ y``, or of ``x @ weight`` in ``affine``, if their product is not finite."""
-    if getattr(primitive, "function", None) is not np.matmul and primitive is not affine:
+    """Return the row and the column of a matrix product if their product is not finite."""
+    factors = known(primitive).multiplies
+    if factors is None or not values.keys() >= set(factors):
         return None
-    (left, x), (right, y) = [(name, np.asarray(to_host(v))) for name, v in itertools.islice(values.items(), 2)]
+    (left, x), (right, y) = [(name, np.asarray(to_host(values[name]))) for name in factors]
     place: list[int | slice] = list(place_of(bad))
     j = place.pop() if y.ndim > 1 else None
     i = place.pop() if x.ndim > 1 else None
@@ -146,130 +143,30 @@ def operands_there(
 # --- Why ---
 
 
-class Cause(NamedTuple):
-    """One common cause of a NaN or an infinity.
-
-    Attributes:
-        test: a function that returns whether the cause applies. Its parameters name the values it reads: arguments, ``ans``
-            (the result), ``g`` (the incoming gradient) or ``by`` (the derivative is with respect to this argument).
-        key: the key of the longer text that the stepper page shows.
-        words: the end of a sentence of an error message.
-        operand: the name of the operand that the cause is about.
-    """
-
-    test: Callable[..., bool]
-    key: str
-    words: str
-    operand: str = "x"
-
-
-def cause(causes: Mapping[str, list[Cause]], operation: str | None, numbers: Mapping[str, Any]) -> Cause | None:
+def cause(causes: Sequence[Cause], numbers: Mapping[str, Any]) -> Cause | None:
     """Return the first cause that applies to the numbers; None for complex ones, which the tests cannot compare."""
     if any(isinstance(number, complex) for number in numbers.values()):
         return None
-    for found in causes.get(operation or "", ()):
+    for found in causes:
         names = found.test.__code__.co_varnames[: found.test.__code__.co_argcount]
         if all(name in numbers for name in names) and found.test(*[numbers[name] for name in names]):
             return found
     return None
 
 
-def why_forward(operation: str | None, numbers: Mapping[str, Any], bad: Array) -> str:
+def why_forward(primitive: Any, numbers: Mapping[str, Any], bad: Array) -> str:
     """Explain, as the end of a sentence, why an operation made a result that is not finite."""
-    found = cause(FORWARD, operation, numbers)
+    facts = known(primitive)
+    found = cause(facts.undefined, numbers)
     if found is not None:
         return found.words
     if np.isnan(bad[place_of(bad)]):
         return "it is undefined for these operands, or overflows inside the operation"
     too_large = f"it is too large for {bad.dtype}, whose maximum is {np.finfo(bad.dtype).max:.3g}"
-    return too_large if operation in ARITHMETIC else f"{too_large}, or infinite for these operands"
+    return too_large if facts.only_overflows else f"{too_large}, or infinite for these operands"
 
 
-def why_backward(operation: str | None, by: str, numbers: Mapping[str, Any], bad: Array) -> str:
+def why_backward(primitive: Any, by: str, numbers: Mapping[str, Any], bad: Array) -> str:
     """Explain, as the end of a sentence, why a derivative is not finite although the incoming gradient is."""
-    found = cause(BACKWARD, operation, {**numbers, "by": by})
+    found = cause(known(primitive).steep, {**numbers, "by": by})
     return f"its formula is undefined or overflows {bad.dtype} for these values" if found is None else found.words
-
-
-_LOGARITHM = [
-    Cause(lambda x: x == 0, "log_zero", "the logarithm of 0 is -inf"),
-    Cause(lambda x: x < 0, "log_negative", "the logarithm of a negative number is not real"),
-]
-_BY_Y = [Cause(lambda y: y == 0, "by_zero", "it divides by 0", "y")]
-_OVER = "it overflows above about 710 in float64, 89 in float32 and 11 in float16"
-_OUTSIDE = [Cause(lambda x: abs(x) > 1, "domain", "it is defined for -1 <= x <= 1 only")]
-FORWARD: dict[str, list[Cause]] = {
-    "log": _LOGARITHM,
-    "log2": _LOGARITHM,
-    "log10": _LOGARITHM,
-    "log1p": [
-        Cause(lambda x: x == -1, "log1p_zero", "log1p of -1 is the logarithm of 0, -inf"),
-        Cause(lambda x: x < -1, "log1p_negative", "log1p below -1 is the logarithm of a negative number"),
-    ],
-    "sqrt": [Cause(lambda x: x < 0, "root", "the square root of a negative number is not real")],
-    "divide": [Cause(lambda x, y: x == 0 and y == 0, "zero_by_zero", "0 / 0 is undefined"), *_BY_Y],
-    "remainder": _BY_Y,
-    "fmod": _BY_Y,
-    "floor_divide": _BY_Y,
-    "reciprocal": [Cause(lambda x: x == 0, "by_zero", "it divides by 0")],
-    "power": [
-        Cause(lambda x, y: x == 0 and y < 0, "zero_power", "0 to a negative power divides by 0"),
-        Cause(
-            lambda x, y: -np.inf < x < 0 and np.isfinite(y) and y != np.floor(y),
-            "negative_power",
-            "a negative number to a fractional power is not real",
-        ),
-    ],
-    "exp": [Cause(lambda x: x > 0, "overflow", f"exp of a large number: {_OVER}")],
-    "expm1": [Cause(lambda x: x > 0, "overflow", f"expm1 of a large number: {_OVER}")],
-    "sinh": [Cause(lambda x: abs(x) > 1, "overflow", f"sinh of a large number: {_OVER}")],
-    "cosh": [Cause(lambda x: abs(x) > 1, "overflow", f"cosh of a large number: {_OVER}")],
-    "exp2": [
-        Cause(lambda x: x > 0, "overflow", "exp2 overflows from 1024 in float64, 128 in float32 and 16 in float16")
-    ],
-    "arcsin": _OUTSIDE,
-    "arccos": _OUTSIDE,
-    "arctanh": [Cause(lambda x: abs(x) == 1, "edge", "arctanh of 1 is infinite"), *_OUTSIDE],
-    "arccosh": [Cause(lambda x: x < 1, "domain", "it is defined for x >= 1 only")],
-    "multiply": [
-        Cause(lambda x, y: 0 in (x, y) and np.isinf(x + y), "zero_times_infinity", "0 * inf is undefined"),
-    ],
-}
-
-_TRAP = (
-    "its derivative is infinite there, and the incoming gradient is 0 (often from np.where): 0 * inf is nan. Replace the "
-    "operand before the operation, f(np.where(ok, x, 1)), not only the result after it"
-)
-_POWER_SLOPE = "the derivative of x**y at x = 0 is infinite for y < 1"
-_POWER_LOG = "the derivative of x**y with respect to y needs the logarithm of x, and x is negative"
-_AT_ONE = [Cause(lambda x: abs(x) == 1, "slope", "its derivative at -1 and 1 is infinite")]
-_SMALL = [Cause(lambda x: abs(x) < 1, "near_zero", "it divides by x, which is too near to 0")]
-BACKWARD: dict[str, list[Cause]] = {
-    "sqrt": [
-        Cause(lambda g, ans: g == 0 and ans == 0, "trap", f"the square root of 0: {_TRAP}"),
-        Cause(lambda ans: ans == 0, "root_slope", "the derivative of the square root at 0 is infinite"),
-    ],
-    "power": [
-        Cause(lambda x, y, g, by: by == "x" and x == 0 and y < 1 and g == 0, "trap", f"a power of 0: {_TRAP}"),
-        Cause(
-            lambda x, y, by: by == "x" and x == 0 and y < 1,
-            "power_slope",
-            _POWER_SLOPE,
-        ),
-        Cause(
-            lambda x, by: by == "y" and x < 0,
-            "power_log",
-            _POWER_LOG,
-        ),
-    ],
-    "cbrt": [Cause(lambda ans: ans == 0, "slope", "the derivative of the cube root at 0 is infinite")],
-    "log": _SMALL,
-    "log2": _SMALL,
-    "log10": _SMALL,
-    "divide": [Cause(lambda y: abs(y) < 1, "near_zero", "it divides by y, which is too near to 0", "y")],
-    "reciprocal": [Cause(lambda ans: abs(ans) > 1, "near_zero", "it divides by x, which is too near to 0")],
-    "arcsin": _AT_ONE,
-    "arccos": _AT_ONE,
-    "arctanh": _AT_ONE,
-    "arccosh": [Cause(lambda x: x == 1, "slope", "its derivative at 1 is infinite")],
-}

@@ -17,6 +17,7 @@ from ..engine.primitive import primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
+from .about import Cause, about
 from .neural import sigmoid
 
 # Arithmetic. A rule with new_array promises an array that nothing else refers to, which saves the sweep a copy. It is optional.
@@ -41,6 +42,25 @@ fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
 deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi / 180))
 rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
+
+_by_0 = Cause(lambda y: y == 0, "it divides by 0", "by_zero", "y")
+about(add, subtract, square, only_overflows=True)
+about(
+    multiply,
+    only_overflows=True,
+    undefined=[Cause(lambda x, y: 0 in (x, y) and np.isinf(x + y), "0 * inf is undefined", "zero_times_infinity")],
+)
+about(
+    divide,
+    undefined=[Cause(lambda x, y: x == 0 and y == 0, "0 / 0 is undefined", "zero_by_zero"), _by_0],
+    steep=[Cause(lambda y: abs(y) < 1, "it divides by y, which is too near to 0", "near_zero", "y")],
+)
+about(floor_divide, remainder, fmod, undefined=[_by_0])
+about(
+    reciprocal,
+    undefined=[Cause(lambda x: x == 0, "it divides by 0", "by_zero")],
+    steep=[Cause(lambda ans: abs(ans) > 1, "it divides by x, which is too near to 0", "near_zero")],
+)
 
 
 # A power with one of these exponents is a product or a root, with at most 2 roundings, also in the programs of mg.write_numpy.
@@ -77,6 +97,44 @@ float_power = primitive(np.float_power).vjp(x=_power_x, y=_power_y)
 sqrt = primitive(np.sqrt).vjp(x=lambda g, ans: 0.5 * g / ans)
 cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
+_TRAP = (
+    "its derivative is infinite there, and the incoming gradient is 0 (often from np.where): 0 * inf is nan. Replace the "
+    "operand before the operation, f(np.where(ok, x, 1)), not only the result after it"
+)
+about(
+    power,
+    undefined=[
+        Cause(lambda x, y: x == 0 and y < 0, "0 to a negative power divides by 0", "zero_power"),
+        Cause(
+            lambda x, y: -np.inf < x < 0 and np.isfinite(y) and y != np.floor(y),
+            "a negative number to a fractional power is not real",
+            "negative_power",
+        ),
+    ],
+    steep=[
+        Cause(lambda x, y, g, by: by == "x" and x == 0 and y < 1 and g == 0, f"a power of 0: {_TRAP}", "trap"),
+        Cause(
+            lambda x, y, by: by == "x" and x == 0 and y < 1,
+            "the derivative of x**y at x = 0 is infinite for y < 1",
+            "power_slope",
+        ),
+        Cause(
+            lambda x, by: by == "y" and x < 0,
+            "the derivative of x**y with respect to y needs the logarithm of x, and x is negative",
+            "power_log",
+        ),
+    ],
+)
+about(
+    sqrt,
+    undefined=[Cause(lambda x: x < 0, "the square root of a negative number is not real", "root")],
+    steep=[
+        Cause(lambda g, ans: g == 0 and ans == 0, f"the square root of 0: {_TRAP}", "trap"),
+        Cause(lambda ans: ans == 0, "the derivative of the square root at 0 is infinite", "root_slope"),
+    ],
+)
+about(cbrt, steep=[Cause(lambda ans: ans == 0, "the derivative of the cube root at 0 is infinite", "slope")])
+
 
 @Replaceable  # kernels/ attaches a faster form of the same
 def gap_between(x: Array, y: Array) -> Array:
@@ -106,6 +164,33 @@ logaddexp = primitive(np.logaddexp).vjp(
 logaddexp2 = primitive(np.logaddexp2).vjp(
     x=lambda g, x, y: g * _sigmoid_of(gap_between(y, x) * math.log(2)),
     y=lambda g, x, y: g * _sigmoid_of(gap_between(x, y) * math.log(2)),
+)
+
+_OVER = "it overflows above about 710 in float64, 89 in float32 and 11 in float16"
+about(exp, undefined=[Cause(lambda x: x > 0, f"exp of a large number: {_OVER}", "overflow")])
+about(expm1, undefined=[Cause(lambda x: x > 0, f"expm1 of a large number: {_OVER}", "overflow")])
+about(
+    exp2,
+    undefined=[
+        Cause(lambda x: x > 0, "exp2 overflows from 1024 in float64, 128 in float32 and 16 in float16", "overflow")
+    ],
+)
+about(
+    log,
+    log2,
+    log10,
+    undefined=[
+        Cause(lambda x: x == 0, "the logarithm of 0 is -inf", "log_zero"),
+        Cause(lambda x: x < 0, "the logarithm of a negative number is not real", "log_negative"),
+    ],
+    steep=[Cause(lambda x: abs(x) < 1, "it divides by x, which is too near to 0", "near_zero")],
+)
+about(
+    log1p,
+    undefined=[
+        Cause(lambda x: x == -1, "log1p of -1 is the logarithm of 0, -inf", "log1p_zero"),
+        Cause(lambda x: x < -1, "log1p below -1 is the logarithm of a negative number", "log1p_negative"),
+    ],
 )
 
 
@@ -227,6 +312,22 @@ arctan = primitive(np.arctan).vjp(x=lambda g, x: g / (1 + x * x))
 arcsinh = primitive(np.arcsinh).vjp(x=lambda g, ans: g / np.cosh(ans))
 arccosh = primitive(np.arccosh).vjp(x=lambda g, ans: g / np.sinh(ans))
 arctanh = primitive(np.arctanh).vjp(x=lambda g, x: g / ((1 - x) * (1 + x)))
+
+_outside = Cause(lambda x: abs(x) > 1, "it is defined for -1 <= x <= 1 only", "domain")
+_at_one = Cause(lambda x: abs(x) == 1, "its derivative at -1 and 1 is infinite", "slope")
+about(sinh, undefined=[Cause(lambda x: abs(x) > 1, f"sinh of a large number: {_OVER}", "overflow")])
+about(cosh, undefined=[Cause(lambda x: abs(x) > 1, f"cosh of a large number: {_OVER}", "overflow")])
+about(arcsin, arccos, undefined=[_outside], steep=[_at_one])
+about(
+    arccosh,
+    undefined=[Cause(lambda x: x < 1, "it is defined for x >= 1 only", "domain")],
+    steep=[Cause(lambda x: x == 1, "its derivative at 1 is infinite", "slope")],
+)
+about(
+    arctanh,
+    undefined=[Cause(lambda x: abs(x) == 1, "arctanh of 1 is infinite", "edge"), _outside],
+    steep=[_at_one],
+)
 
 
 @Replaceable

@@ -14,6 +14,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
+from .about import about
 from .axes import array_of
 
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
@@ -44,6 +45,7 @@ def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
 
 
 matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmul_y)
+about(matmul, multiplies=("x", "y"), only_overflows=True)
 
 # --- contractions of any axes ---------------------------------------------------------------------------------------
 
@@ -114,6 +116,7 @@ tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, a
     b=new_array(lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes)),
 )
 dot, inner = _contraction(np.dot, dot_axes), _contraction(np.inner, inner_axes)
+about(dot, only_overflows=True)
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), g), b_shape),

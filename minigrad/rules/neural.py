@@ -16,6 +16,7 @@ from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
+from .about import about
 from .ranges import power_of_two, squares_fit
 from .special import check_not_complex, erf
 
@@ -180,6 +181,7 @@ def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
 
 
 affine = primitive(_affine, name="affine").reference(_affine)
+about(affine, multiplies=("x", "weight"), only_overflows=True)
 
 
 # --- layer_norm: (x - mean) / sqrt(var + eps) * gamma + beta --------------------------------------------------------

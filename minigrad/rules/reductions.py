@@ -11,6 +11,7 @@ from ..engine.methods import Axis, values_of
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
+from .about import about
 from .axes import Shape, at_least_float32, axes_of, count, expand, from_rows, rows_of, with_keywords
 from .elementwise import ratio
 
@@ -96,6 +97,7 @@ sum = primitive(np.sum, with_keywords(np.sum, axis=None, dtype=None, keepdims=Fa
     a=_spread
 )
 mean = primitive(np.mean, with_keywords(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
+about(sum, mean, only_overflows=True)
 var = primitive(np.var, with_keywords(np.var, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_var_rule)
 std = primitive(np.std, with_keywords(np.std, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_std_rule)
 max = primitive(np.max, with_keywords(np.max, **_EXTREME_KEYWORDS), also=[np.amax]).vjp(a=_extreme_rule)
@@ -160,6 +162,7 @@ def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | No
 prod = primitive(np.prod, with_keywords(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
     a=_prod_rule
 )
+about(prod, only_overflows=True)
 cumsum: Primitive = primitive(np.cumsum, with_keywords(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
 cumprod: Primitive = primitive(np.cumprod, with_keywords(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
 nanprod = primitive(

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...guards.nonfinite import BACKWARD, FORWARD, Cause, cause, first_bad, is_bad, numbers_there, product_there
+from ...guards.nonfinite import cause, first_bad, is_bad, numbers_there, product_there
+from ...rules.about import Cause, known
 from ..record.model import Edge, Node
 from .html import asset
 
@@ -26,7 +27,7 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
     bad = first_bad(node.value)
     values = {edge.argument: edge.value for edge in operands}
     numbers = numbers_there(node.primitive, bad, values)
-    found = cause(FORWARD, node.operation, numbers)
+    found = cause(known(node.primitive).undefined, numbers)
     about = _about(node, operands, labels, bad)
     if found is not None and found.key != "overflow":
         return _of_operand(found, numbers, about)
@@ -46,7 +47,7 @@ def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Seq
     bad = first_bad(edge.raw)
     values = {operand.argument: operand.value for operand in operands} | {"ans": node.value, "g": node.cotangent}
     numbers = numbers_there(node.primitive, bad, values)
-    found = cause(BACKWARD, node.operation, {**numbers, "by": edge.argument})
+    found = cause(known(node.primitive).steep, {**numbers, "by": edge.argument})
     about = _about(node, operands, labels, bad)
     return sentences("slope_overflow", **about) if found is None else _of_operand(found, numbers, about)
 
@@ -68,7 +69,9 @@ def _limits(dtype: Any) -> dict[str, str]:
 
 def _of_operand(found: Cause, numbers: Mapping[str, Any], about: Mapping[str, str]) -> Sentences:
     value = f"{numbers[found.operand]:.4g}".replace("-", "−")
-    return sentences(found.key, **{**about, "y": about.get("y", ""), "x": about[found.operand], "value": value})
+    words = found.words[:1].upper() + found.words[1:]
+    told = {"y": about.get("y", ""), "x": about[found.operand], "value": value, "words": words}
+    return sentences(found.key, **{**about, **told})
 
 
 def sentences(key: str, /, **about: object) -> Sentences:

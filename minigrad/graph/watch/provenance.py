@@ -130,7 +130,7 @@ def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
             given = source.operation is None
             held = f"already held {what} when this computation began" if given else f"holds {what}"
             return f"its operand '{source.label}' {held}"
-    return nonfinite.why_forward(node.operation, numbers, bad)
+    return nonfinite.why_forward(node.primitive, numbers, bad)
 
 
 def _spread(graph: Graph, start: Node) -> None:
@@ -172,4 +172,4 @@ def _why_backward(graph: Graph, edge: Edge, made: Any) -> str:
     if not is_bad(edge.raw):
         return f"its numbers are finite, and their sum over the broadcast axes is too large for {made.dtype}"
     values = {e.argument: e.value for e in graph.edges_into()[node.id]} | {"ans": node.value, "g": node.cotangent}
-    return nonfinite.why_backward(node.operation, edge.argument, numbers_there(node.primitive, made, values), made)
+    return nonfinite.why_backward(node.primitive, edge.argument, numbers_there(node.primitive, made, values), made)

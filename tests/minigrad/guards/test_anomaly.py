@@ -16,8 +16,9 @@ from minigrad.engine.observers import active, before_sweep, open_contexts
 from minigrad.engine.registry import registry
 from minigrad.graph.record.trace import TraceNote
 from minigrad.guards.inplace import check_watched
-from minigrad.guards.nonfinite import BACKWARD, FORWARD
+from minigrad.rules.about import known
 from tests import fake_device
+from tests.minigrad.rules.test_cases import all_primitives
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, which come first
 
@@ -83,7 +84,9 @@ CASES: dict[str, list[tuple[tuple[float, ...], str, str]]] = {
 
 
 def test_each_known_cause_has_a_case() -> None:
-    assert set(FORWARD) <= set(CASES) and set(BACKWARD) <= set(CASES_BACKWARD)
+    facts = {name: known(p) for name, p in all_primitives().items()}
+    assert {name for name, about in facts.items() if about.undefined} <= set(CASES)
+    assert {name for name, about in facts.items() if about.steep} <= set(CASES_BACKWARD)
 
 
 @pytest.mark.parametrize(
