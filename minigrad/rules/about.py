@@ -9,10 +9,14 @@ The engine does not read this, and every part may be left out: the views then sa
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from ..engine.primitive import Primitive
+from ..engine.registry import is_elementwise
+from ..errors import ArgumentError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Cause(NamedTuple):
@@ -36,29 +40,104 @@ class Cause(NamedTuple):
 class About(NamedTuple):
     """What is known of one operation.
 
+    The keys of the mappings are names of arguments, or ``"*"`` for an operation of any number of arguments.
+
     Attributes:
         undefined: the causes of a result that is NaN or infinite, although the operands are finite.
         steep: the causes of a derivative that is NaN or infinite, although the incoming gradient is finite.
         only_overflows: whether a result of finite operands is NaN or infinite only because it is too large.
         multiplies: the arguments whose rows and columns a matrix product multiplies.
+        elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
+        notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
+        called: what formulas call the function, if not by its name.
+        formulas: the derivatives as readable texts, where the text of the rule does not say it best. Here ``y`` is the
+            result (``out``, if an argument is called y), and words follow the first comma outside of parentheses.
+        for_shapes: functions that return a better formula for some shapes or keywords, and None for the others. They read
+            values by the names that the parameters of a rule may have.
+        rules: the rules of these arguments. Another rule that replaces one of them has another formula.
     """
 
     undefined: Sequence[Cause] = ()
     steep: Sequence[Cause] = ()
     only_overflows: bool = False
     multiplies: tuple[str, str] | None = None
+    elementwise: bool = False
+    notation: str = ""
+    called: str = ""
+    formulas: Mapping[str, str] = {}
+    for_shapes: Mapping[str, Callable[..., str | None]] = {}
+    rules: Mapping[str, Any] = {}
+
+
+class Derivative(NamedTuple):
+    """What is known of the derivative with respect to one argument: its part of :class:`About`."""
+
+    formula: str | None = None
+    for_shapes: Callable[..., str | None] | None = None
 
 
 _NOTHING = About()
 _known: weakref.WeakKeyDictionary[Primitive, About] = weakref.WeakKeyDictionary()
+_readings: weakref.WeakKeyDictionary[Callable[..., Any], str] = weakref.WeakKeyDictionary()
 
 
 def about(*primitives: Primitive, **facts: Any) -> None:
-    """Declare facts of one operation, or of several that share them: the attributes of :class:`About`."""
+    """Declare facts of one operation, or of several that share them: the attributes of :class:`About`.
+
+    Raises:
+        ArgumentError: a formula is for an argument that an operation does not have.
+    """
+    described = {*facts.get("formulas", ()), *facts.get("for_shapes", ())}
     for primitive in primitives:
-        _known[primitive] = known(primitive)._replace(**facts)
+        if unknown := described.difference(primitive.arguments or ("*",)):
+            raise ArgumentError(f"{primitive.name} has no array argument {unknown}; it has {primitive.arguments}")
+        before = known(primitive)
+        rules = {**before.rules, **{name: rule_of(primitive, name) for name in described}}
+        _known[primitive] = before._replace(rules=rules, **facts)
 
 
 def known(primitive: Any) -> About:
     """Return what is known of a primitive: nothing for one without :func:`about`, and for a Function class."""
     return _known.get(primitive, _NOTHING) if isinstance(primitive, Primitive) else _NOTHING
+
+
+def rule_of(primitive: Primitive, argument: str) -> Any:
+    """Return the function that computes a derivative: a rule, or a composition; None if there is none."""
+    return primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+
+
+def derivative(primitive: Any, argument: str) -> Derivative:
+    """Return what is known of one derivative: nothing if its rule has been replaced since.
+
+    ``argument`` is its name, or its position if the number of arguments varies.
+    """
+    facts, name = known(primitive), argument if getattr(primitive, "arguments", ()) else "*"
+    if name not in facts.rules or facts.rules[name] is not rule_of(primitive, name):
+        return Derivative()
+    return Derivative(facts.formulas.get(name), facts.for_shapes.get(name))
+
+
+def depends_elementwise(primitive: Any) -> bool:
+    """Return whether each element of the result depends on one element of each operand."""
+    return is_elementwise(primitive) or known(primitive).elementwise
+
+
+def reads(text: str) -> Callable[[F], F]:
+    """Say how a formula shows a call of a helper of rules: as an expression of the helper's parameters.
+
+    ``@reads("x / length")`` turns ``g * ratio(x, ans)`` into ``g * (x / y)``.
+    """
+
+    def declared(helper: F) -> F:
+        _readings[helper] = text
+        return helper
+
+    return declared
+
+
+def reading_of(helper: Any) -> str | None:
+    """Return how a formula shows a call of a helper; None if with the helper's name."""
+    try:
+        return _readings.get(helper)
+    except TypeError:  # what has no weak references is none of our helpers
+        return None

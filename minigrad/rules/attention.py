@@ -11,6 +11,7 @@ import numpy as np
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError, ShapeError
+from .about import about
 from .neural import LOWEST, softmax
 from .products import dot_products, weighted_sum
 
@@ -168,3 +169,13 @@ def broadcasts(own: Shape, shape: Shape) -> bool:
 
 
 scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)
+_SLOPE = "w * (h - sum(h * w)), h = g @ value^T, with attention weights w"
+about(
+    scaled_dot_product_attention,
+    formulas={
+        "query": f"s @ key, s = scale * {_SLOPE}",
+        "key": f"s^T @ query, s = scale * {_SLOPE}",
+        "value": "w^T @ g, with attention weights w",
+        "bias": _SLOPE,
+    },
+)

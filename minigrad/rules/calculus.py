@@ -11,6 +11,7 @@ from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
+from .about import reads
 from .axes import array_of, axes_of
 from .elementwise import gap_between
 
@@ -206,15 +207,18 @@ def _line(x: Array, x0: Array, x1: Array, y0: Array, y1: Array, /) -> Array:
     return np.where((x == x0) | (np.isnan(ans) & (y0 == y1)), y0, ans)
 
 
+@reads("(y1 - y0) / (x1 - x0)")
 def _rise(x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
     return gap_between(y0, y1) / (x1 - x0)
 
 
+@reads("(x - x0) / (x1 - x0)")
 def _share(x: Array, x0: Array, x1: Array) -> Array:
     """Return how far x is on its way from x0 to x1. On the way from minus infinity, it has arrived."""
     return np.where(np.isinf(x0), x > x0, (x - x0) / (x1 - x0))
 
 
+@reads("g * slope * share")
 def _steepness(g: Array, slope: Array, share: Array) -> Array:
     """Return ``g slope share``; an infinite slope takes no part where the share is 0."""
     none = (share == 0) & np.isinf(slope)

@@ -25,10 +25,12 @@ from ..engine.methods import values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import UnsupportedError
+from .about import about, reads
 from .linalg import identity
 from .neural import largest
 
 
+@reads("x.T")
 def _t(x: Array) -> Array:
     """Return the transpose of each matrix."""
     return np.swapaxes(x, -1, -2)
@@ -91,6 +93,8 @@ def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
 inv = primitive(np.linalg.inv, lambda a, /: np.linalg.inv(a)).vjp(a=lambda g, ans: -_t(ans) @ g @ _t(ans))
 solve = primitive(np.linalg.solve, _solve).vjp(a=_solve_rule_a, b=_solve_rule_b)
 pinv = primitive(np.linalg.pinv, _pinv).vjp(a=_pinv_rule)
+about(solve, formulas={"a": "-(inv(a)^T @ g) @ y^T", "b": "inv(a)^T @ g"})
+about(pinv, formulas={"a": "g, put into Golub and Pereyra's formula for pseudo-inverses"})
 
 
 # --- Cholesky and QR ------------------------------------------------------------------------------------------------
@@ -150,6 +154,11 @@ def _qr_rule(g: Any, ans: Any, a: Array, mode: str) -> Array:
 
 cholesky = primitive(np.linalg.cholesky, _cholesky_forward).vjp(a=_cholesky_rule)
 qr = primitive(np.linalg.qr, _qr_forward).vjp(a=_qr_rule)
+about(
+    cholesky,
+    formulas={"a": "L^-T @ F(L^T @ g) @ L^-1, where F keeps the lower triangle and half of the diagonal"},
+)
+about(qr, formulas={"a": "g, the gradients of Q and R, combined by solving with R"})
 
 
 # --- eigenvalues and singular values --------------------------------------------------------------------------------
@@ -306,6 +315,18 @@ svd = primitive(
     np.linalg.svd,
     lambda a, /, full_matrices=True, compute_uv=True: np.linalg.svd(a, full_matrices, compute_uv),
 ).vjp(a=_svd_rule)
+_OF_VECTORS = (
+    "(diag(gw) + (V^T @ gV) / (w_j - w_i)) @ V^T, with the gradients gw of the eigenvalues and gV of the eigenvectors"
+)
+about(eigh, formulas={"a": f"V @ {_OF_VECTORS}"})
+about(eig, formulas={"a": f"V^-T @ {_OF_VECTORS}"})
+about(eigvalsh, formulas={"a": "V @ diag(g) @ V^T, with the eigenvectors V"})
+about(
+    svd,
+    formulas={
+        "a": "U @ (diag(gs) + t) @ V^T, with the gradient gs of the singular values and the part t from U and V",
+    },
+)
 
 
 # --- compositions ---------------------------------------------------------------------------------------------------

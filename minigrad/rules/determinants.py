@@ -7,6 +7,7 @@ import numpy as np
 from ..engine.methods import values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from .about import about
 from .decompositions import _column, _h, _row, _t
 from .linalg import identity
 
@@ -99,3 +100,5 @@ det = primitive(np.linalg.det, lambda a, /: np.linalg.det(a)).vjp(
     a=lambda g, ans, a: np.expand_dims(g, (-2, -1)) * _cofactors(a, ans)
 )
 slogdet = primitive(np.linalg.slogdet, lambda a, /: np.linalg.slogdet(a)).vjp(a=_slogdet_rule)
+about(det, formulas={"a": "g * y * inv(a)^T"})
+about(slogdet, formulas={"a": "g * inv(a)^T, with the gradient g of the logarithm"})

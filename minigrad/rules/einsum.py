@@ -12,6 +12,7 @@ import numpy as np
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
+from .about import about
 from .linalg import identity
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # labels, in the order of an implicit output
@@ -86,3 +87,23 @@ def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
 
 
 einsum: Primitive = primitive(np.einsum, contracted, bind=_einsum_call).vjp_each(_einsum_rule)
+
+
+def _as_einsum(i: int, args: list[Array], subscripts: str) -> str | None:
+    """Return the derivative as an einsum; None if labels are missing or repeated, or an ellipsis is used."""
+    if "." in subscripts:
+        return None
+    terms, output = explicit(subscripts, tuple(map(np.ndim, args)))
+    own, others = terms[i], [*terms[:i], *terms[i + 1 :]]
+    if len(set(own)) < len(own) or not set(own) <= set(output).union(*others):
+        return None
+    operands = [f"args[{k}]" for k in range(len(terms)) if k != i]
+    return f"einsum('{','.join([output, *others])}->{own}', {', '.join(['g', *operands])})"
+
+
+about(
+    einsum,
+    notation="einsum(subscripts, *args)",
+    formulas={"*": "einsum(g, others), with the axes of this operand"},
+    for_shapes={"*": _as_einsum},
+)

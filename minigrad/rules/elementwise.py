@@ -17,7 +17,7 @@ from ..engine.primitive import primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
-from .about import Cause, about
+from .about import Cause, about, reads
 from .neural import sigmoid
 
 # Arithmetic. A rule with new_array promises an array that nothing else refers to, which saves the sweep a copy. It is optional.
@@ -44,18 +44,24 @@ deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi 
 rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 _by_0 = Cause(lambda y: y == 0, "it divides by 0", "by_zero", "y")
-about(add, subtract, square, only_overflows=True)
+about(add, notation="x + y", only_overflows=True)
+about(subtract, notation="x - y", only_overflows=True)
+about(square, notation="x^2", only_overflows=True)
+about(negative, notation="-x")
 about(
     multiply,
+    notation="x * y",
     only_overflows=True,
     undefined=[Cause(lambda x, y: 0 in (x, y) and np.isinf(x + y), "0 * inf is undefined", "zero_times_infinity")],
 )
 about(
     divide,
+    notation="x / y",
     undefined=[Cause(lambda x, y: x == 0 and y == 0, "0 / 0 is undefined", "zero_by_zero"), _by_0],
     steep=[Cause(lambda y: abs(y) < 1, "it divides by y, which is too near to 0", "near_zero", "y")],
 )
-about(floor_divide, remainder, fmod, undefined=[_by_0])
+about(floor_divide, fmod, undefined=[_by_0])
+about(remainder, undefined=[_by_0], formulas={"y": "-g * floor_divide(x, y)"})
 about(
     reciprocal,
     undefined=[Cause(lambda x: x == 0, "it divides by 0", "by_zero")],
@@ -101,8 +107,12 @@ _TRAP = (
     "its derivative is infinite there, and the incoming gradient is 0 (often from np.where): 0 * inf is nan. Replace the "
     "operand before the operation, f(np.where(ok, x, 1)), not only the result after it"
 )
+_POWER = {"x": "g * y * x^(y - 1)", "y": "g * out * log(x)"}
+about(float_power, formulas=_POWER)
 about(
     power,
+    notation="x^y",
+    formulas=_POWER,
     undefined=[
         Cause(lambda x, y: x == 0 and y < 0, "0 to a negative power divides by 0", "zero_power"),
         Cause(
@@ -127,6 +137,7 @@ about(
 )
 about(
     sqrt,
+    notation="sqrt(x)",
     undefined=[Cause(lambda x: x < 0, "the square root of a negative number is not real", "root")],
     steep=[
         Cause(lambda g, ans: g == 0 and ans == 0, f"the square root of 0: {_TRAP}", "trap"),
@@ -136,6 +147,7 @@ about(
 about(cbrt, steep=[Cause(lambda ans: ans == 0, "the derivative of the cube root at 0 is infinite", "slope")])
 
 
+@reads("y - x")
 @Replaceable  # kernels/ attaches a faster form of the same
 def gap_between(x: Array, y: Array) -> Array:
     """Return ``y - x``, and 0 for equal infinities."""
@@ -144,6 +156,7 @@ def gap_between(x: Array, y: Array) -> Array:
     return np.where((x == y) & np.isinf(x), 0, gap)
 
 
+@reads("sigmoid(x)")
 def _sigmoid_of(x: Array) -> Array:
     """Return the sigmoid of a Tensor, or of a plain array without the checks that a primitive makes."""
     return sigmoid(x) if hasattr(x, "backward") else sigmoid.function(x)
@@ -167,7 +180,7 @@ logaddexp2 = primitive(np.logaddexp2).vjp(
 )
 
 _OVER = "it overflows above about 710 in float64, 89 in float32 and 11 in float16"
-about(exp, undefined=[Cause(lambda x: x > 0, f"exp of a large number: {_OVER}", "overflow")])
+about(exp, notation="e^x", undefined=[Cause(lambda x: x > 0, f"exp of a large number: {_OVER}", "overflow")])
 about(expm1, undefined=[Cause(lambda x: x > 0, f"expm1 of a large number: {_OVER}", "overflow")])
 about(
     exp2,
@@ -194,6 +207,7 @@ about(
 )
 
 
+@reads("x / length")
 @Replaceable
 def ratio(x: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative of a length, and 0 where the length is 0 and has no derivative."""
@@ -207,6 +221,7 @@ def _may_be_infinite(length: Array) -> bool:
     return is_device_array(infinite) or bool(infinite.any())
 
 
+@reads("x / length")
 def _cosine(x: Array, y: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative by x of the length of the vector (x, y).
 
@@ -255,6 +270,7 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
     return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
 
 
+@reads("g * (x > y) + 0.5 * g * (x == y)")
 @Replaceable
 def larger(g: Array, x: Array, y: Array) -> Array:
     """Return ``g`` where x is larger and ``g / 2`` at a tie."""
@@ -263,6 +279,7 @@ def larger(g: Array, x: Array, y: Array) -> Array:
 
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
+about(absolute, called="abs", notation="abs(x)", formulas={"x": "g * sign(x)"})
 fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=_no_slope)
 _where_larger, _where_smaller = new_array(lambda g, x, y: larger(g, x, y)), new_array(lambda g, x, y: larger(g, y, x))
@@ -279,22 +296,27 @@ fmin = primitive(np.fmin).vjp(
 nan_to_num = primitive(
     np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)
 ).vjp(x=_nan_to_num_x)
+about(nan_to_num, elementwise=True, formulas={"x": "where(isfinite(x), g, 0)"})
 
 # Step functions. Their gradient is 0 everywhere; a jump has no derivative.
 sign = primitive(np.sign).vjp(x=_sign_x)
+about(sign, formulas={"x": "0"})
 floor, ceil, rint, trunc = (primitive(f).vjp(x=_no_slope) for f in (np.floor, np.ceil, np.rint, np.trunc))
 round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(a=_no_slope)
 heaviside = primitive(np.heaviside).vjp(x=_no_slope, y=lambda g, x: g * (x == 0))
 # modf has two outputs, so g is a dict from the index of an output to its cotangent, if one has arrived.
 modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]))
+about(modf, formulas={"x": "g, the gradient of the fractional part"})
 composite(np.divmod, lambda x1, x2: (np.floor_divide(x1, x2), np.remainder(x1, x2)))
 composite(np.fix, lambda x: np.trunc(x))
 
 # Parts of a complex number. The rule of the imaginary part multiplies by -i, as the cotangent of ib is -i du/db.
 conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
+about(conjugate, called="conj")
 real = primitive(np.real, lambda val, /: np.real(val)).vjp(val=lambda g: g)
 composite(np.real_if_close, _real_if_close)
 imag = primitive(np.imag, lambda val, /: np.imag(val)).vjp(val=lambda g: g * -1j)
+about(imag, formulas={"val": "-i * g"})
 composite(np.angle, lambda z, deg=False: np.arctan2(np.imag(z), np.real(z)) * (180 / math.pi if deg else 1))
 
 # Trigonometric and hyperbolic functions and their inverses
@@ -330,6 +352,7 @@ about(
 )
 
 
+@reads("x / (x * x + y * y)")
 @Replaceable
 def inverted(x: Array, y: Array) -> Array:
     """Return ``x / (x^2 + y^2)``, and 0 at the origin and at infinity. The division by the larger number avoids overflow."""
@@ -360,3 +383,4 @@ def _sinc_x(g: Array, x: Array, ans: Array) -> Array:
 
 
 sinc = primitive(np.sinc, lambda x, /: np.sinc(x)).vjp(x=_sinc_x)
+about(sinc, elementwise=True, formulas={"x": "g * (cos(pi x) - sinc(x)) / x"})

@@ -13,6 +13,7 @@ from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
+from .about import about
 from .indexing import scatter_add
 
 Norm = Literal["backward", "ortho", "forward"] | None
@@ -58,6 +59,11 @@ fftshift = primitive(np.fft.fftshift, lambda x, /, axes=None: np.fft.fftshift(x,
 ifftshift = primitive(np.fft.ifftshift, lambda x, /, axes=None: np.fft.ifftshift(x, axes)).vjp(
     x=lambda g, axes: np.fft.fftshift(g, axes)
 )
+about(fft, formulas={"a": "fft(g), in the original length"})
+about(ifft, formulas={"a": "ifft(g), in the original length"})
+about(rfft, formulas={"a": "fft(g), the real part, in the original length"})
+about(irfft, formulas={"a": "conj(rfft(g)), with mirrored frequencies counted twice"})
+about(fftshift, ifftshift, formulas={"x": "g, shifted back"})
 
 
 # --- several axes, and spectra that are real ------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
+from .about import about
 
 Shape = tuple[int, ...]
 _BASIC = (slice, int, np.integer)
@@ -150,21 +151,43 @@ def _within(a: Array, a_min: Any, a_max: Any) -> Array:
 
 
 scatter_add: Primitive = primitive(placed, name="scatter_add").vjp(updates=lambda g, index: g[index])
+about(scatter_add, formulas={"updates": "g, at the index"})
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )
+about(getitem, formulas={"x": "g, at the selected elements, 0 elsewhere"})
 take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis), bind=_take_call).vjp(
     a=_take_rule
 )
 take_along_axis = primitive(
     np.take_along_axis, lambda arr, indices, /, axis=-1: np.take_along_axis(arr, indices, axis=axis)
 ).vjp(arr=_take_along_axis_rule)
+about(take, formulas={"a": "g, added at the selected elements, 0 elsewhere"})
+about(take_along_axis, formulas={"arr": "g, added at the selected elements, 0 elsewhere"})
 where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y), bind=_where_call).vjp(
     x=new_array(lambda g, condition: np.where(condition, g, 0)),
     y=new_array(lambda g, condition: np.where(condition, 0, g)),
 )
+about(where, elementwise=True)
 clip = primitive(np.clip, lambda a, a_min=None, a_max=None, /: np.clip(a, a_min, a_max), bind=_clip_call).vjp(
     a=lambda g, a, a_min, a_max: g * _within(a, a_min, a_max),
     a_min=lambda g, a, a_min, a_max: g * (a < a_min) * (True if a_max is None else a_min <= a_max),
     a_max=lambda g, a, a_min, a_max: g * ((a if a_min is None else np.maximum(a, a_min)) > a_max),
+)
+
+
+def _inside(a_min: Any, a_max: Any) -> str:
+    """Return the formula for the bounds that are given."""
+    return f"where({'' if a_min is None else 'a_min <= '}a{'' if a_max is None else ' <= a_max'}, g, 0)"
+
+
+about(
+    clip,
+    elementwise=True,
+    formulas={
+        "a": "where(a_min <= a <= a_max, g, 0)",
+        "a_min": "where(a < a_min, g, 0)",
+        "a_max": "where(a > a_max, g, 0)",
+    },
+    for_shapes={"a": _inside},
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from .about import about
 
 
 def _lstsq(a: Array, b: Array, /, rcond: Any = None) -> Any:
@@ -48,3 +49,13 @@ def _lstsq_rule_b(g: Any, ans: Any, a: Array, b: Array, rcond: Any) -> Array:
 
 
 lstsq = primitive(np.linalg.lstsq, _lstsq).vjp(a=_lstsq_rule_a, b=_lstsq_rule_b)
+about(
+    lstsq,
+    formulas={
+        "a": (
+            "(b - a @ x) @ g^T @ pinv(a) @ pinv(a)^T - pinv(a)^T @ g @ x^T, "
+            "with the solution x of full rank and its gradient g"
+        ),
+        "b": "pinv(a)^T @ g, with the gradient g of the solution",
+    },
+)

@@ -45,7 +45,30 @@ def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
 
 
 matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmul_y)
-about(matmul, multiplies=("x", "y"), only_overflows=True)
+
+
+def _product_by_x(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> str | None:
+    """Return the formula of the derivative by x, where it is not that of two matrices."""
+    if len(y_shape) == 1:
+        return "g * y" if len(x_shape) == 1 else "outer(g, y)"
+    return "g @ y^T, for each matrix of the stack" if len(x_shape) == 1 and len(y_shape) > 2 else None
+
+
+def product_by_y(x_ndim: int, y_ndim: int) -> str | None:
+    """Return the formula of the derivative of ``x @ y`` by y, where it is not that of two matrices."""
+    if x_ndim == 1:
+        return ("g * x", "outer(x, g)", "outer(x, g), for each matrix of the stack")[min(y_ndim, 3) - 1]
+    return "x^T @ g, summed over the stack" if x_ndim > 2 >= y_ndim else None
+
+
+about(
+    matmul,
+    notation="x @ y",
+    multiplies=("x", "y"),
+    only_overflows=True,
+    formulas={"x": "g @ y^T", "y": "x^T @ g"},
+    for_shapes={"x": _product_by_x, "y": lambda x_shape, y_shape: product_by_y(len(x_shape), len(y_shape))},
+)
 
 # --- contractions of any axes ---------------------------------------------------------------------------------------
 
@@ -116,7 +139,6 @@ tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, a
     b=new_array(lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes)),
 )
 dot, inner = _contraction(np.dot, dot_axes), _contraction(np.inner, inner_axes)
-about(dot, only_overflows=True)
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), g), b_shape),
@@ -124,6 +146,53 @@ outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
 vdot = primitive(np.vdot, lambda a, b, /: np.vdot(a, b)).vjp(
     a=new_array(lambda g, a_shape, b: np.reshape((g * b).conjugate(), a_shape)),
     b=new_array(lambda g, a, b_shape: np.reshape(g * a.conjugate(), b_shape)),
+)
+
+
+def _dot_by(argument: str, other: str) -> Callable[..., str | None]:
+    """Return the function of the shapes that gives the formula of ``dot``, where it is not that of two matrices."""
+
+    def formula(a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> str | None:
+        match len(a_shape), len(b_shape):
+            case (0, n) | (n, 0):
+                own = len(a_shape if argument == "a" else b_shape)
+                return f"g * {other}" if own == n else f"sum(g * {other})"
+            case (1, 1):
+                return f"g * {other}"
+            case (2, 1) if argument == "a":
+                return "outer(g, b)"
+            case (1, 2) if argument == "b":
+                return "outer(a, g)"
+            case ((1 | 2), (1 | 2)):
+                return None
+        return f"g * {other}, summed over the axes that only {other} has"
+
+    return formula
+
+
+def _of_vectors(text: str) -> Callable[..., str | None]:
+    return lambda a_shape, b_shape: text if len(a_shape) == 1 == len(b_shape) else None
+
+
+about(
+    dot,
+    only_overflows=True,
+    formulas={"a": "g @ b^T", "b": "a^T @ g"},
+    for_shapes={"a": _dot_by("a", "b"), "b": _dot_by("b", "a")},
+)
+about(
+    inner,
+    formulas={"a": "g @ b", "b": "g^T @ a"},
+    for_shapes={"a": _of_vectors("g * b"), "b": _of_vectors("g * a")},
+)
+about(outer, formulas={"a": "g @ b", "b": "a @ g"})
+about(vdot, formulas={"a": "conj(g * b)", "b": "g * conj(a)"})
+about(
+    tensordot,
+    formulas={
+        "a": "g * b, summed over the axes that only b has",
+        "b": "a * g, summed over the axes that only a has",
+    },
 )
 
 
@@ -178,6 +247,9 @@ cross = primitive(
     b=lambda g, a, b_shape, axis, axisa, axisb, axisc: _cross_rule(-g, b_shape, a, axis, axisb, axisa, axisc),
 )
 matrix_power = primitive(np.linalg.matrix_power, lambda a, /, n: np.linalg.matrix_power(a, n)).reference(_matrix_power)
+about(kron, formulas={"a": "g * b, summed over the block of each element", "b": "a * g, summed over all blocks"})
+about(cross, formulas={"a": "b × g", "b": "g × a"})
+about(matrix_power, formulas={"a": "(a^T)^k @ g @ (a^T)^(n - 1 - k), summed over k"})
 
 
 def _vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -248,6 +320,7 @@ convolve: Primitive = primitive(lambda a, v, /, mode="full": np.convolve(a, v, m
     a=lambda g, v, mode: convolve(g, v[::-1], mode="valid" if mode == "full" else "full"),
     v=lambda g, a, mode: convolve(g, a[::-1], mode="valid") if mode == "full" else convolve(a[::-1], g, mode="valid"),
 )
+about(convolve, formulas={"a": "correlate(g, v)", "v": "correlate(g, a)"})
 
 
 def _convolved(a: Array, v: Array, mode: str) -> Array:

@@ -17,6 +17,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .about import about
+from .linalg import product_by_y
 from .ranges import power_of_two, squares_fit
 from .special import check_not_complex, erf
 
@@ -92,6 +93,7 @@ def _relu(x: Array, /) -> Array:
 
 
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
+about(relu, elementwise=True)
 
 
 @Replaceable
@@ -111,6 +113,7 @@ def logistic(x: Array, /) -> Array:
 
 # sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.
 sigmoid: Primitive = primitive(logistic, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
+about(sigmoid, elementwise=True)
 
 
 def _silu(x: Array, /) -> Array:
@@ -127,6 +130,7 @@ def _silu(x: Array, /) -> Array:
 
 
 silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * sigmoid(-x)))
+about(silu, elementwise=True)
 
 TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 FLAT = 30.0  # bound on |x| before the cube, which could overflow: beyond 22, gelu by tanh equals x or 0 in float64
@@ -159,6 +163,11 @@ def _gelu(x: Array, /, approximate: str = "none") -> Array:
 
 
 gelu = primitive(_gelu, name="gelu").reference(_gelu)
+about(
+    gelu,
+    elementwise=True,
+    formulas={"x": "g * (Phi(x) + x * phi(x)), with the normal distribution Phi and its density phi"},
+)
 
 
 # --- affine: x W + b ------------------------------------------------------------------------------------------------
@@ -181,7 +190,13 @@ def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
 
 
 affine = primitive(_affine, name="affine").reference(_affine)
-about(affine, multiplies=("x", "weight"), only_overflows=True)
+about(
+    affine,
+    multiplies=("x", "weight"),
+    only_overflows=True,
+    formulas={"x": "g @ weight^T", "weight": "x^T @ g", "bias": "g, summed over the rows"},
+    for_shapes={"weight": lambda x_shape: product_by_y(len(x_shape), 2)},
+)
 
 
 # --- layer_norm: (x - mean) / sqrt(var + eps) * gamma + beta --------------------------------------------------------
@@ -220,6 +235,15 @@ def _of_unit_variance(centred: Array, eps: Any) -> Array:
 
 
 layer_norm = primitive(_layer_norm, name="layer_norm").reference(_layer_norm)
+_DEVIATION = "sqrt(var(x) + eps)"
+about(
+    layer_norm,
+    formulas={
+        "x": f"(h - mean(h) - z * mean(h * z)) / {_DEVIATION}, h = g * gamma, z = (x - mean(x)) / {_DEVIATION}",
+        "gamma": f"g * (x - mean(x)) / {_DEVIATION}, summed over the rows",
+        "beta": "g, summed over the rows",
+    },
+)
 
 
 # --- cross_entropy: -log softmax(logits)[label] ---------------------------------------------------------------------
@@ -280,3 +304,9 @@ def check_labels(scores: Array, labels: Array, reduction: str, function: str = "
 
 
 cross_entropy = primitive(_cross_entropy, name="cross_entropy").reference(_of_labels)
+about(
+    cross_entropy,
+    formulas={
+        "logits": "g * (softmax(logits) - one_hot(labels)), divided by the number of labels for the mean",
+    },
+)

@@ -11,6 +11,7 @@ from ..engine.functions import composite
 from ..engine.methods import Axis
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from .about import about
 from .axes import axes_of
 
 
@@ -68,6 +69,7 @@ norm = primitive(
     np.linalg.norm,
     lambda x, /, ord=None, axis=None, keepdims=False: np.linalg.norm(x, ord, axis, keepdims),
 ).reference(_norm)
+about(norm, formulas={"x": "g * x / y, for the 2-norm; other norms have their own derivatives"})
 
 
 def _norm_over_axes(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:

@@ -97,12 +97,12 @@ sum = primitive(np.sum, with_keywords(np.sum, axis=None, dtype=None, keepdims=Fa
     a=_spread
 )
 mean = primitive(np.mean, with_keywords(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
-about(sum, mean, only_overflows=True)
 var = primitive(np.var, with_keywords(np.var, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_var_rule)
 std = primitive(np.std, with_keywords(np.std, **_VARIANCE_KEYWORDS), bind=_with_ddof).vjp(a=_std_rule)
 max = primitive(np.max, with_keywords(np.max, **_EXTREME_KEYWORDS), also=[np.amax]).vjp(a=_extreme_rule)
 min = primitive(np.min, with_keywords(np.min, **_EXTREME_KEYWORDS), also=[np.amin]).vjp(a=_extreme_rule)
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
+about(logsumexp, formulas={"a": "g * softmax(a)"})
 composite(
     np.ptp, lambda a, axis=None, *, keepdims=False: np.max(a, axis, None, keepdims) - np.min(a, axis, None, keepdims)
 )
@@ -122,6 +122,14 @@ nanstd = primitive(np.nanstd, with_keywords(np.nanstd, **_VARIANCE_KEYWORDS), bi
 )
 nanmax = primitive(np.nanmax, with_keywords(np.nanmax, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 nanmin = primitive(np.nanmin, with_keywords(np.nanmin, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
+
+about(sum, mean, only_overflows=True)
+about(sum, nansum, formulas={"a": "g, broadcast over the summed axes"})
+about(mean, nanmean, formulas={"a": "g / n, broadcast over the averaged axes"})
+about(var, nanvar, formulas={"a": "2 * g * (a - mean(a)) / (n - ddof)"})
+about(std, nanstd, formulas={"a": "g * (a - mean(a)) / ((n - ddof) * y)"})
+for _extreme in (max, min, nanmax, nanmin):
+    about(_extreme, formulas={"a": f"where(a == {_extreme.name}(a), g, 0), divided equally among ties"})
 
 
 # --- products, and running sums and products ---
@@ -162,7 +170,6 @@ def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | No
 prod = primitive(np.prod, with_keywords(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
     a=_prod_rule
 )
-about(prod, only_overflows=True)
 cumsum: Primitive = primitive(np.cumsum, with_keywords(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
 cumprod: Primitive = primitive(np.cumprod, with_keywords(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
 nanprod = primitive(
@@ -172,6 +179,10 @@ composite(np.nancumsum, lambda a, axis=None, dtype=None: np.cumsum(np.where(np.i
 composite(
     np.nancumprod, lambda a, axis=None, dtype=None: np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)
 )
+about(prod, only_overflows=True)
+about(prod, nanprod, formulas={"a": "g * prod(others)"})
+about(cumsum, formulas={"a": "g, summed from each position to the end"})
+about(cumprod, formulas={"a": "g * prod(others), summed from each position to the end"})
 
 
 def _with_initial(running: Callable[..., Any], first: int) -> Callable[..., Any]:

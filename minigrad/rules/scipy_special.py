@@ -14,6 +14,7 @@ from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array, TensorLike
 from ..errors import import_extra
+from .about import about, reads
 
 _special = import_extra("scipy.special", "scipy", "minigrad.scipy_special")
 
@@ -24,7 +25,6 @@ def _declare(name: str, **rules: Callable[..., Any] | None) -> Primitive:
 
 
 _ROOT_PI = math.sqrt(math.pi)
-_ROOT_2PI = math.sqrt(2 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -72,16 +72,16 @@ def _log_ndtr_third(x: Array) -> Array:
     return 4 * r1 * np.where(u > 0, r1 * r2 * (6 * r3 - 4 * r2), r1 - r2)
 
 
-erf = _declare("erf", x=lambda g, x: g * (2 / _ROOT_PI) * np.exp(-x * x))
-erfc = _declare("erfc", x=lambda g, x: g * (-2 / _ROOT_PI) * np.exp(-x * x))
+erf = _declare("erf", x=lambda g, x: g * (2 / math.sqrt(math.pi)) * np.exp(-x * x))
+erfc = _declare("erfc", x=lambda g, x: g * (-2 / math.sqrt(math.pi)) * np.exp(-x * x))
 erfcx = _declare(
     "erfcx",
     x=lambda g, x, ans: g * (2 * x * ans - 2 / _ROOT_PI) if np.iscomplexobj(x) else -2 * g * ans * _erfc_ratio(x, n=1),
 )
-erfinv = _declare("erfinv", y=lambda g, ans: g * (_ROOT_PI / 2) * np.exp(ans * ans))
-erfcinv = _declare("erfcinv", y=lambda g, ans: g * (-_ROOT_PI / 2) * np.exp(ans * ans))
-ndtr = _declare("ndtr", x=lambda g, x: g * (1 / _ROOT_2PI) * np.exp(-0.5 * x * x))
-ndtri = _declare("ndtri", y=lambda g, ans: g * _ROOT_2PI * np.exp(0.5 * ans * ans))
+erfinv = _declare("erfinv", y=lambda g, ans: g * (math.sqrt(math.pi) / 2) * np.exp(ans * ans))
+erfcinv = _declare("erfcinv", y=lambda g, ans: g * (-math.sqrt(math.pi) / 2) * np.exp(ans * ans))
+ndtr = _declare("ndtr", x=lambda g, x: g * (1 / math.sqrt(2 * math.pi)) * np.exp(-0.5 * x * x))
+ndtri = _declare("ndtri", y=lambda g, ans: g * math.sqrt(2 * math.pi) * np.exp(0.5 * ans * ans))
 # The density over the cumulative distribution function is sqrt(2 / pi) / erfcx, which neither overflows nor cancels.
 _hazard: Primitive = primitive(
     lambda x, /: math.sqrt(2 / math.pi) / _special.erfcx(-_ROOT_HALF * x), name="special.hazard"
@@ -91,6 +91,8 @@ _hazard_slope: Primitive = primitive(
     name="special.hazard_slope",
 ).vjp(x=lambda g, x: -g * _hazard(x) * _log_ndtr_third(x))
 log_ndtr = _declare("log_ndtr", x=lambda g, x: g * _hazard(x))
+about(erfcx, formulas={"x": "g * (2 * x * y - 2 / sqrt(pi))"})
+about(log_ndtr, formulas={"x": "g * exp(-(x * x / 2 + y)) / sqrt(2 * pi)"})
 
 # --- logistic functions ---------------------------------------------------------------------------------------------
 
@@ -140,6 +142,7 @@ def _rgamma_x(g: Array, x: Array, ans: Array) -> Array:
 
 _LOWEST = -200.0  # rgamma is infinite or 0 below it
 rgamma: Primitive = _declare("rgamma", x=_rgamma_x)
+about(rgamma, formulas={"x": "-g * y * psi(x)"})
 beta = _declare(
     "beta",
     a=lambda g, ans, a, b: g * ans * (psi(a) - psi(a + b)),
@@ -189,6 +192,10 @@ _density: Primitive = primitive(_monomial, name="special.density").vjp(e=None, f
 gammainc = _declare("gammainc", a=None, x=lambda g, a, x: g * _density(a - 1, np.inf, _special.gammaln(a), x))
 gammaincc = _declare("gammaincc", a=None, x=lambda g, a, x: -g * _density(a - 1, np.inf, _special.gammaln(a), x))
 betainc = _declare("betainc", a=None, b=None, x=lambda g, a, b, x: g * _density(a - 1, b - 1, _special.betaln(a, b), x))
+about(_density, formulas={"x": "g * y * (e / x - f / (1 - x)), with 1 in place of f / (1 - x) for an infinite f"})
+about(gammainc, formulas={"x": "g * x^(a - 1) * exp(-x) / gamma(a)"})
+about(gammaincc, formulas={"x": "-g * x^(a - 1) * exp(-x) / gamma(a)"})
+about(betainc, formulas={"x": "g * x^(a - 1) * (1 - x)^(b - 1) / beta(a, b)"})
 
 
 def polygamma(n: int, x: "TensorLike") -> Any:
@@ -204,12 +211,14 @@ def zeta(x: float, q: "TensorLike" = 1.0) -> Any:
 # --- entropies: 0 log 0 is 0 ----------------------------------------------------------------------------------------
 
 
+@reads("log(y)")
 def _log_or_0(log: Any, x: "Any", y: "Any", pole: float) -> Any:
     """Return ``log(y)``, and 0 where x is 0 and y is at the pole of the logarithm, or beyond it."""
     both = (x == 0) & (y <= pole) if not np.iscomplexobj(y) else (x == 0) & (y == pole)
     return np.where(both, 0, log(np.where(both, 1, y)))
 
 
+@reads("x / y")
 def _ratio_or_0(x: "TensorLike", y: "TensorLike") -> Any:
     """Return ``x / y``, and 0 where both are 0."""
     both = (x == 0) & (y == 0)
@@ -291,3 +300,6 @@ i0 = _declare("i0", x=lambda g, x: g * i1(x))
 i1: Primitive = _declare("i1", x=lambda g, x: g * 0.5 * (_power_iv(x, n=0) + x * x * _power_iv(x, n=2)))
 i0e: Primitive = _declare("i0e", x=lambda g, x, ans: -g * np.sign(x) * ans * _i0e_ratio(np.abs(x), n=1))
 i1e: Primitive = _declare("i1e", x=lambda g, x: -g * _i1e_step(x, n=1))
+about(i1, formulas={"x": "g * 0.5 * (i0(x) + iv(2, x))"})
+about(i0e, formulas={"x": "g * (i1e(x) - sign(x) * y)"})
+about(i1e, formulas={"x": "g * (0.5 * (i0e(x) + ive(2, x)) - sign(x) * y)"})

@@ -13,6 +13,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
+from .about import about
 from .indexing import scatter_add
 
 Shape = tuple[int, ...]
@@ -238,18 +239,28 @@ def _overlapped(windows: Array, /, axis: int) -> Array:
 reshape = primitive(np.reshape, lambda a, /, shape, order="C": np.reshape(a, shape, order), bind=_reshape_call).vjp(
     a=lambda g, a_shape, order: np.reshape(g, a_shape, order)
 )
+
+
+def _turned(a_shape: Shape, ans: Array) -> str | None:
+    """Return the formula of an operation that transposes a matrix."""
+    return "g^T" if len(a_shape) == 2 and np.shape(ans) == a_shape[::-1] != a_shape else None
+
+
 transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
     a=lambda g, axes: np.transpose(g, axes and sorted(range(g.ndim), key=[i % g.ndim for i in axes].__getitem__))
 )
+about(transpose, notation="a^T", formulas={"a": "g, with the axes in their original order"}, for_shapes={"a": _turned})
 swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
     a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
 )
+about(swapaxes, notation="a^T", formulas={"a": "g, with the axes swapped back"}, for_shapes={"a": _turned})
 squeeze = primitive(np.squeeze, lambda a, /, axis=None: np.squeeze(a, axis)).vjp(
     a=lambda g, a_shape: np.reshape(g, a_shape)
 )
 expand_dims = primitive(np.expand_dims, lambda a, /, axis: np.expand_dims(a, axis)).vjp(
     a=lambda g, a_shape: np.reshape(g, a_shape)
 )
+about(reshape, squeeze, expand_dims, formulas={"a": "g, in the original shape"})
 broadcast_to = primitive(np.broadcast_to, lambda array, /, shape: np.broadcast_to(array, shape)).vjp(array=lambda g: g)
 astype = primitive(np.astype, lambda x, /, dtype: x.astype(dtype)).vjp(x=lambda g: g)
 concatenate = primitive(
@@ -259,6 +270,8 @@ stack = primitive(np.stack, lambda *arrays, axis=0: np.stack(arrays, axis=axis),
     lambda g, i, axis: g[(slice(None),) * (axis % g.ndim) + (i,)]
 )
 split = primitive(np.split, _split).vjp(ary=_split_rule)
+about(concatenate, stack, formulas={"*": "g, the part of this operand"})
+about(split, formulas={"ary": "g, concatenated from the gradients of all parts"})
 
 # Compositions that reshape or move axes
 ravel = composite(np.ravel, lambda a, order="C": np.reshape(a, -1, order))
@@ -293,6 +306,7 @@ unstack = composite(np.unstack, _unstack)
 
 # Turning and repeating
 flip = primitive(np.flip, lambda m, /, axis=None: np.flip(m, axis)).vjp(m=lambda g, axis: np.flip(g, axis))
+about(flip, formulas={"m": "g, flipped back"})
 fliplr = composite(np.fliplr, lambda m: m[:, ::-1])
 flipud = composite(np.flipud, lambda m: m[::-1, ...])
 rot90 = composite(np.rot90, _rot90)
@@ -301,10 +315,13 @@ roll = primitive(np.roll, lambda a, /, shift, axis=None: np.roll(a, shift, axis)
         lambda g, shift, axis: np.roll(g, -shift if is_device_array(shift) else np.negative(shift).tolist(), axis)
     )
 )
+about(roll, formulas={"a": "g, rolled back"})
 repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repeats, axis), bind=_repeat_call).vjp(
     a=_repeat_rule
 )
 tile = primitive(np.tile, lambda A, /, reps: np.tile(A, reps), bind=_tile_call).vjp(A=_tile_rule)
+about(repeat, formulas={"a": "g, summed over the copies"})
+about(tile, formulas={"A": "g, summed over the copies"})
 copy = primitive(np.copy, lambda a, /, order="K": np.copy(a, order)).vjp(a=lambda g: g)
 sliding_window_view = primitive(
     np.lib.stride_tricks.sliding_window_view,
@@ -314,11 +331,14 @@ sliding_window_view = primitive(
 overlapped = primitive(_overlapped, name="overlapped").vjp(
     windows=lambda g, windows_shape, axis: sliding_window_view(g, windows_shape[-1], axis=axis)
 )
+about(sliding_window_view, formulas={"x": "g, summed over the windows"})
+about(overlapped, formulas={"windows": "the windows of g"})
 
 # Diagonals and triangles
 diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(
     a=_diagonal_rule
 )
+about(diagonal, formulas={"a": "g, on the diagonal, 0 elsewhere"})
 tril: Primitive = primitive(np.tril, lambda m, /, k=0: np.tril(m, k)).vjp(m=new_array(lambda g, k: tril(g, k=k)))
 triu: Primitive = primitive(np.triu, lambda m, /, k=0: np.triu(m, k)).vjp(m=new_array(lambda g, k: triu(g, k=k)))
 diag = composite(np.diag, _diag)

@@ -14,6 +14,7 @@ from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
+from .about import about
 from .axes import Shape, at_least_float32, axes_of, from_rows, rows_of, with_keywords
 from .indexing import _along_axis, scatter_add
 
@@ -44,6 +45,7 @@ def _partition_rule(g: Array, a: Array, ans: Array, a_shape: tuple[int, ...], ax
 
 sort = primitive(np.sort, with_keywords(np.sort, axis=-1, kind=None, stable=None)).vjp(a=_returned)
 partition = primitive(np.partition, lambda a, /, kth, axis=-1: np.partition(a, kth, axis)).vjp(a=_partition_rule)
+about(sort, partition, formulas={"a": "g, in the original order of a"})
 
 
 def _unique(
@@ -108,6 +110,7 @@ def _interpolated_rule(g: Array, a_shape: Shape, axis: Axis, places: Array, shar
 
 
 between = primitive(_interpolated, name="between").vjp(a=_interpolated_rule)
+about(between, formulas={"a": "g * share, added at the selected elements, 0 elsewhere"})
 
 
 def _median(skip_nan: bool) -> Callable[..., Any]:

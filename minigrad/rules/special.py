@@ -10,6 +10,7 @@ from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError
+from .about import about
 
 # The polynomial P in erf(x) = tanh(x P(x^2)), exact to 1.7e-7. It is fitted to atanh(erf(x))/x for the least relative error.
 _P = [1.1283792, 0.10276947, -1.9281585e-04, -6.1882762e-04, 8.7231681e-05, -5.5956354e-06, 1.3739052e-07]
@@ -76,3 +77,4 @@ def _erf(x: Array, /) -> Array:
 
 
 erf = primitive(_erf, name="erf").vjp(x=lambda g, x: g * (2 / math.sqrt(math.pi)) * np.exp(-x * x))
+about(erf, elementwise=True)

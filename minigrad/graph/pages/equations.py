@@ -7,15 +7,16 @@ when a reader changes a number. ``KINDS`` lists the kinds of branches.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from ._written_formulas import JAPANESE
-from .formulas import Formula, parted
+from ...engine.primitive import Primitive
+from ...rules.about import derivative, known
+from ..record.model import Node
+from .formulas import JAPANESE, Formula, parted
 
 Tree = list[Any]
 
@@ -24,6 +25,7 @@ KINDS = {
     "frac": "a numerator and a denominator",
     "sup": "a base and an exponent",
     "sqrt": "a root",
+    "bars": "an absolute value",
     "call": "the name of a function, then its arguments",
     "T": "a transpose",
     "paren": "parentheses",
@@ -41,18 +43,16 @@ _ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one bind
 _MINUS: Tree = ["op", "−"]
 
 
-def equation(found: Formula, operation: str, argument: str, values: Mapping[str, Any]) -> Tree:
+def equation(found: Formula, primitive: Any, argument: str, values: Mapping[str, Any]) -> Tree:
     """Return the tree of one edge.
 
     Args:
         found: the formula of the rule.
-        operation, argument: the operation and argument of the rule.
+        primitive, argument: the operation, and its argument that the derivative is with respect to.
         values: the result of :func:`formula_values`. It decides which names are arguments, and gives other names' values.
     """
-    if operation == "einsum" and (exact := _einsum(int(argument), values)) is not None:
-        return exact
-    special = _SPECIAL.get(f"{operation}.{argument}")
-    given = special(values) if special is not None else None
+    special = derivative(primitive, argument).for_shapes
+    given = special and special(**{name: values[name] for name in inspect.signature(special).parameters})
     head, words = parted(given or found.text)
     try:
         tree = _Builder(found.answer, values).tree(_parsed(head))
@@ -61,96 +61,21 @@ def equation(found: Formula, operation: str, argument: str, values: Mapping[str,
     return ["row", tree, ["words", {"en": words, "ja": JAPANESE.get(words, words)}]] if words else tree
 
 
+def notation(node: Node, count: int) -> Tree | None:
+    """Return the tree of an operation of ``count`` operands; None if mathematics writes it as a call of the function."""
+    text = known(node.primitive).notation
+    if not text or not isinstance(node.primitive, Primitive):
+        return None
+    shapes = {f"{name}_shape": None for name in node.primitive.arguments}
+    return _Builder("ans", {**node.keywords, **shapes, "args": range(count)}).tree(_parsed(text))
+
+
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> ast.expr:
     """Return the syntax tree of a formula, whose text is nearly Python."""
     text = re.sub(r"\bpi (?=[a-z])", "pi * ", text)
     text = re.sub(r"\^-T\b", ".invT", text).replace("^T", ".T").replace("^-1", ".inv").replace("^", "**")
     return ast.parse(text, mode="eval").body
-
-
-# --- rules whose formula depends on the operands' shapes; a function returns its text, or None for the usual text ---
-
-
-def _einsum(argument: int, values: Mapping[str, Any]) -> Tree | None:
-    """Return the derivative of an einsum as an einsum; None if labels are missing or repeated, or an ellipsis is used."""
-    inputs, arrow, output = str(values["subscripts"]).replace(" ", "").partition("->")
-    if "." in inputs:
-        return None
-    terms = inputs.split(",")
-    if not arrow:
-        output = "".join(sorted(label for label in set(inputs) - {","} if inputs.count(label) == 1))
-    own = terms.pop(argument)
-    if len(set(own)) < len(own) or not set(own) <= set(output).union(*terms):
-        return None
-    others = [["ref", str(i)] for i in range(len(terms) + 1) if i != argument]
-    subscripts = f"'{','.join([output, *terms])}->{own}'"
-    return ["call", "einsum", ["words", {"en": subscripts, "ja": subscripts}], ["ref", "g"], *others]
-
-
-def _matmul_x(x: int, y: int) -> str | None:
-    if y == 1:
-        return "g * y" if x == 1 else "outer(g, y)"
-    return "g @ y^T, for each matrix of the stack" if x == 1 and y > 2 else None
-
-
-def _matmul_y(x: int, y: int) -> str | None:
-    match x, y:
-        case 1, 1:
-            return "g * x"
-        case 1, 2:
-            return "outer(x, g)"
-        case 1, _:
-            return "outer(x, g), for each matrix of the stack"
-    return "x^T @ g, summed over the stack" if x > 2 >= y else None
-
-
-def _swapped(values: Mapping[str, Any]) -> str | None:
-    shape = np.shape(values["a"])
-    return "g^T" if len(shape) == 2 and np.shape(values["ans"]) == shape[::-1] != shape else None
-
-
-def _dot(argument: str) -> Callable[[Mapping[str, Any]], str | None]:
-    other = "b" if argument == "a" else "a"
-
-    def text(values: Mapping[str, Any]) -> str | None:
-        match np.ndim(values["a"]), np.ndim(values["b"]):
-            case (0, _) | (_, 0) if np.ndim(values[argument]) < np.ndim(values[other]):
-                return f"sum(g * {other})"
-            case (0, _) | (_, 0) | (1, 1):
-                return f"g * {other}"
-            case (2, 1) if argument == "a":
-                return "outer(g, b)"
-            case (1, 2) if argument == "b":
-                return "outer(a, g)"
-            case ((1 | 2), (1 | 2)):
-                return None
-        return f"g * {other}, summed over the axes that only {other} has"
-
-    return text
-
-
-def _vectors(text: str) -> Callable[[Mapping[str, Any]], str | None]:
-    return lambda values: text if np.ndim(values["a"]) == 1 == np.ndim(values["b"]) else None
-
-
-def _clip(values: Mapping[str, Any]) -> str:
-    low, high = ("" if values.get(name) is None else name for name in ("a_min", "a_max"))
-    return f"where({low}{' <= ' if low else ''}a{' <= ' if high else ''}{high}, g, 0)"
-
-
-_SPECIAL: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
-    "matmul.x": lambda values: _matmul_x(np.ndim(values["x"]), np.ndim(values["y"])),
-    "matmul.y": lambda values: _matmul_y(np.ndim(values["x"]), np.ndim(values["y"])),
-    "affine.weight": lambda values: _matmul_y(np.ndim(values["x"]), 2),
-    "swapaxes.a": _swapped,
-    "transpose.a": _swapped,
-    "clip.a": _clip,
-    "dot.a": _dot("a"),
-    "dot.b": _dot("b"),
-    "inner.a": _vectors("g * b"),
-    "inner.b": _vectors("g * a"),
-}
 
 
 # --- from Python's tree to the page's ---
@@ -168,12 +93,16 @@ class _Builder:
 
     def _tree(self, node: ast.expr) -> tuple[Tree, int]:
         match node:
+            case ast.Constant(value=str()):
+                return _quoted(node.value), _POWER + 1
             case ast.Constant():
                 return ["num", f"{node.value:g}" if isinstance(node.value, float) else str(node.value)], _POWER + 1
             case ast.Name():
                 return self._name(node.id), _POWER + 1
             case ast.UnaryOp(op=ast.USub()):
                 return ["row", _MINUS, self.tree(node.operand, _PRODUCT)], _SUM
+            case ast.Subscript(value=ast.Name(id="args"), slice=ast.Constant() as number) if "args" in self.values:
+                return ["ref", str(number.value)], _POWER + 1
             case ast.Attribute():
                 inside = self.tree(node.value, _POWER + 1)
                 exponent = {"inv": "−1", "invT": "−T"}.get(node.attr)
@@ -187,6 +116,11 @@ class _Builder:
                 return ["row", *parts], _ANY
             case ast.Call(func=ast.Name(id="sqrt"), args=[inside]):
                 return ["sqrt", self.tree(inside)], _POWER + 1
+            case ast.Call(func=ast.Name(id="abs"), args=[inside]):
+                return ["bars", self.tree(inside, _ANY)], _POWER + 1
+            case ast.Call(args=[*args, ast.Starred(value=ast.Name(id="args"))]):
+                refs = [["ref", str(i)] for i in range(len(self.values["args"]))]
+                return ["call", ast.unparse(node.func), *map(self.tree, args), *refs], _POWER + 1
             case ast.Call():
                 return ["call", ast.unparse(node.func), *(self.tree(arg, _ANY) for arg in node.args)], _POWER + 1
         raise KeyError(type(node).__name__)
@@ -208,14 +142,20 @@ class _Builder:
     def _name(self, name: str) -> Tree:
         if name == self.answer:
             return ["ref", "ans"]
-        if name == "pi":
-            return ["num", "π"]
         value = self.values.get(name)
         if name == "g" or f"{name}_shape" in self.values:
             return ["ref", name]
+        if name in ("pi", "e"):
+            return ["num", {"pi": "π", "e": "e"}[name]]
+        if isinstance(value, str):
+            return _quoted(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return ["num", f"{value:.4g}"]
         return ["words", {"en": name, "ja": name}]
+
+
+def _quoted(text: str) -> Tree:
+    return ["words", {"en": repr(text), "ja": repr(text)}]
 
 
 def _level(op: ast.operator) -> int:

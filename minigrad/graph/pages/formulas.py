@@ -1,33 +1,37 @@
 """Writes the local derivative of an operation as a formula: ``d tanh: g * (1 - y^2)``.
 
-If a rule is one expression (a lambda, or a function that only returns one), the formula is read from its source, without
-NumPy's plumbing. Other formulas are in the table ``_written_formulas.py``. ``g`` is the cotangent of the output, and ``y`` is
-the output (``out``, if an argument is called y).
+A formula that stands below the rule (``rules/about.py``) comes first. Otherwise it is read from the source of the rule, without
+NumPy's plumbing, if the rule is one expression (a lambda, or a function that only returns one). ``g`` is the cotangent of the
+output, and ``y`` is the output (``out``, if an argument is called y).
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import linecache
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...engine.primitive import Primitive
-from ...engine.registry import is_elementwise
+from ...engine.registry import registry
+from ...rules.about import depends_elementwise, derivative, known, reading_of, rule_of
 from ..record.model import Edge, Node
-from ._written_formulas import JAPANESE, TEXTS
+from .html import asset
 
-_ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # besides the ufuncs
+# The Japanese translations of the words in formulas
+JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
 
-_known: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,11 @@ def formula(primitive: Any, argument: str | int) -> Formula | None:
     Returns:
         None if there is no such derivative, or if it is a rule of the user whose source is not available.
     """
-    name, rule = str(argument), rule_of(primitive, str(argument))
-    known = _known.setdefault(primitive, {})
-    if (name, rule) not in known:
-        known[name, rule] = None if rule is None else _formula(primitive, name, rule)
-    return known[name, rule]
+    name, rule = str(argument), rule_behind(primitive, str(argument))
+    found = _found.setdefault(primitive, {})
+    if (name, rule) not in found:
+        found[name, rule] = None if rule is None else _formula(primitive, name, rule)
+    return found[name, rule]
 
 
 def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str, Any]:
@@ -94,11 +98,11 @@ def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str
 # --- from a rule to its formula -------------------------------------------------------------------------------------
 
 
-def rule_of(primitive: Any, argument: str) -> Any:
-    """Return the function that computes the derivative; None if there is none."""
+def rule_behind(primitive: Any, argument: str) -> Any:
+    """Return the function that computes the derivative, without what only marks it; None if there is none."""
     if not isinstance(primitive, Primitive):
         return primitive.backward
-    rule = primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    rule = rule_of(primitive, argument)
     return rule and inspect.unwrap(rule)
 
 
@@ -106,24 +110,13 @@ def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
     if not isinstance(primitive, Primitive):  # a Function class
         return Formula(f"{primitive.__name__}.backward(g)")
     answer = "out" if "y" in primitive.arguments else "y"
-    elementwise = primitive.name in _ELEMENTWISE or is_elementwise(primitive)
-    key = rule_key(primitive, argument)
-    if is_ours(rule) and key in TEXTS:
-        return Formula(TEXTS[key], answer, elementwise)
-    if primitive.composition is not None:
-        return None if is_ours(rule) else _words_of(rule)  # labels and masks have none
+    elementwise, said = depends_elementwise(primitive), derivative(primitive, argument).formula
+    if said is not None:
+        return Formula(said, answer, elementwise)
+    if primitive.composition is not None:  # labels and masks have no derivative; the words of the forward describe none
+        return None if known(primitive).formulas or rule is primitive.compute else _words_of(rule)
     found = returned_expression(rule)
-    return _words_of(rule) if found is None else Formula(shown_text(found, answer), answer, elementwise)
-
-
-def rule_key(primitive: Primitive, argument: str) -> str:
-    """Return the key of a rule in the tables of formulas."""
-    return f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
-
-
-def is_ours(rule: Any) -> bool:
-    """Return whether a rule is minigrad's, and not a user's with the same name."""
-    return str(getattr(rule, "__module__", "")).startswith("minigrad.")
+    return _words_of(rule) if found is None else Formula(shown_text(found, answer, rule), answer, elementwise)
 
 
 def _words_of(rule: Callable[..., Any]) -> Formula | None:
@@ -192,43 +185,53 @@ def _functions(filename: str) -> list[ast.Lambda | ast.FunctionDef]:
 # --- from an expression to a readable text --------------------------------------------------------------------------
 
 _PLUMBING = {"axis", "keepdims", "dtype"}  # keywords that are not shown
-_WORDS = {"absolute": "abs", "conjugate": "conj"}
-_CONSTANTS = {"_ROOT_PI": "math.sqrt(math.pi)", "_ROOT_2PI": "math.sqrt(2 * math.pi)", "_ROOT_HALF": "math.sqrt(0.5)"}
 
 
-def shown_text(expression: ast.expr, answer: str) -> str:
+def shown_text(expression: ast.expr, answer: str, rule: Any) -> str:
     """Return a readable text: ``g * (1 - ans * ans)`` becomes ``g * (1 - y^2)``."""
     tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy, because visiting changes it
-    return ast.unparse(_ForPeople(answer).visit(tree)).replace(" ** ", "^")
+    text = ast.unparse(_ForPeople({"ans": ast.Name(answer)}, names_of(rule)).visit(tree))
+    return re.sub(r"\.T\b", "^T", text).replace(" ** ", "^")
+
+
+def names_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return what the names in the text of a function mean: those of its module, and those of the functions around it."""
+    return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
 class _ForPeople(ast.NodeTransformer):
-    """Removes the parts that belong to NumPy and not to mathematics."""
+    """Removes the parts that belong to NumPy and not to mathematics.
 
-    def __init__(self, answer: str) -> None:
-        self.answer = answer
+    Args:
+        shown: the expressions that replace names.
+        names: what the other names mean.
+    """
+
+    def __init__(self, shown: Mapping[str, ast.expr], names: Mapping[str, Any]) -> None:
+        self.shown, self.names = shown, names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in _CONSTANTS:
-            return self.visit(ast.parse(_CONSTANTS[node.id], mode="eval").body)
-        return ast.Name(self.answer if node.id == "ans" else node.id)
+        return self.shown.get(node.id, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if isinstance(node.value, ast.Name) and node.value.id in ("np", "math"):
-            return ast.Name(_WORDS.get(node.attr, node.attr))
+        if isinstance(node.value, ast.Name) and self.names.get(node.value.id) in (np, math):
+            return ast.Name(known(registry.get(self._object(node))).called or node.attr)
         return self.generic_visit(node)  # type: ignore[return-value]
 
+    def _object(self, node: ast.expr) -> Any:
+        """Return the function that a name, or an attribute of a module, means; None if it is none of these."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = self.names.get(node.value.id)
+            return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+        return self.names.get(node.id) if isinstance(node, ast.Name) and node.id not in self.shown else None
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        name = ast.unparse(node.func).removeprefix("np.")
-        args = [self.visit(arg) for arg in node.args]
-        if name == "zeros_like":
+        function, args = self._object(node.func), [self.visit(arg) for arg in node.args]
+        if function is np.zeros_like:
             return ast.Constant(0)
-        if name in ("ratio", "_ratio_or_0"):  # a quotient in which 0 / 0 is 0
-            return ast.BinOp(args[0], ast.Div(), args[1])
-        if name == "_gap":
-            return ast.BinOp(args[1], ast.Sub(), args[0])
-        if name == "_log_or_0":
-            return ast.Call(args[0], [args[2]], [])
+        if (reading := reading_of(function)) is not None:
+            told = dict(zip(inspect.signature(function).parameters, args))
+            return _ForPeople(told, {}).visit(ast.parse(reading, mode="eval").body)  # type: ignore[no-any-return]
         keywords = [self.visit(keyword) for keyword in node.keywords if keyword.arg not in _PLUMBING]
         return ast.Call(self.visit(node.func), args, keywords)
 

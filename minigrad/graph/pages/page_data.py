@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.registry import is_elementwise
+from ...rules.indexing import clip
 from ..record.keywords import keyword_data
-from .equations import equation
+from .equations import equation, notation
 from .formulas import formula, formula_values
 from .packing import collector_at_rest
 from .programs import program
@@ -100,6 +101,7 @@ def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | N
         "operation": node.operation,
         "details": node.details,
         "keywords": keyword_data(node.keywords),
+        "notation": notation(node, len(operands)),
         "module": node.module,
         "values": [tensors.array(value, view) for value in values_of(node)],
         "gradients": [tensors.array(cotangent_of(node, i), view) for i in range(outputs_of(node))],
@@ -124,7 +126,7 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
     result = np.asarray(node.value).dtype
     if elementwise and result.kind in "fc" and typed - {result.kind + str(result.itemsize)}:
         found.append("cast")
-    if node.operation == "clip" and operands and np.any(np.not_equal(operands[0].value, node.value)):
+    if node.primitive is clip and operands and np.any(np.not_equal(operands[0].value, node.value)):
         found.append("clipped")
     return found
 
@@ -162,7 +164,7 @@ def _rule(edge: Edge, node: Node, operands: list[Edge]) -> Data:
     values = formula_values(node, operands, edge)
     return {
         "formula": {"en": head + found.text, "ja": head + found.text_ja},
-        "equation": equation(found, node.operation or "", edge.argument, values),
+        "equation": equation(found, node.primitive, edge.argument, values),
         "elementwise": found.elementwise,
         "answer": found.answer,
     }

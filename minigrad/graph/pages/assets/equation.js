@@ -3,7 +3,6 @@
 // This file adds ["name", "w * x"], ["vector", array], ["fold", axes, a].
 
 const equation = (() => {
-  const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
   // Return a label's text, and the round of its loops, which is written below it: ["h", "t=20"].
@@ -22,6 +21,8 @@ const equation = (() => {
     if (tree[0] === "num" || tree[0] === "op" || tree[0] === "words" || tree[0] === "name") return tree;
     return [tree[0], ...tree.slice(1).map((part) => fill(part, look))];
   };
+
+  const refsOf = (tree) => (!Array.isArray(tree) ? [] : tree[0] === "ref" ? [tree[1]] : tree.slice(1).flatMap(refsOf));
 
   const bare = (tree) => (tree[0] === "row" && tree.length === 2 ? bare(tree[1]) : tree);
   const negative = (tree) => tree[0] === "num" && tree[1].startsWith("-");
@@ -85,23 +86,6 @@ const equation = (() => {
     return nd.scalar(array.values[nd.places(array.shape, shape)[flat]]);
   }
 
-  // The notation of forward operations in mathematics. The others are written as calls.
-  const FORWARD = {
-    add: (a, b) => row(a, op("+"), b),
-    subtract: (a, b) => row(a, op("−"), b),
-    multiply: (a, b) => row(a, op("·"), b),
-    divide: (a, b) => ["frac", a, b],
-    power: (a, b) => ["sup", a, b],
-    negative: (a) => row(op("−"), a),
-    matmul: (a, b) => row(a, op("@"), b),
-    sqrt: (a) => ["sqrt", a],
-    square: (a) => ["sup", a, ["num", "2"]],
-    exp: (a) => ["sup", ["name", "e"], a],
-    absolute: (a) => row(op("|"), a, op("|")),
-    transpose: (a) => ["T", a],
-    swapaxes: (a) => ["T", a],
-  };
-
   // Return the options of a call that differ from their defaults.
   const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
 
@@ -110,11 +94,11 @@ const equation = (() => {
     return optionsOf(details) === "" ? operation : `${operation}(${optionsOf(details)})`;
   };
 
+  // Return the operation in the notation of mathematics, or else as a call.
   function forwardTree(node, operands) {
-    const { operation, details, keywords } = graph.nodes[node];
-    const made = FORWARD[operation];
-    if (made !== undefined && made.length === operands.length) return made(...operands);
-    if (operation === "einsum") return ["call", operation, ["words", `'${keywords.subscripts}'`], ...operands];
+    const { operation, details, notation } = graph.nodes[node];
+    const places = operandsOf(node).map((edge) => graph.edges[edge].argument);
+    if (notation && refsOf(notation).every((name) => places.includes(name))) return fill(notation, (name) => operands[places.indexOf(name)]);
     const options = optionsOf(details);
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
@@ -229,7 +213,8 @@ const equation = (() => {
     const [kind, ...parts] = tree;
     const wrapped = (part) => (bare(part)[0] === "row" && bare(part).length > 2 ? `(${textOf(part)})` : textOf(part));
     switch (kind) {
-      case "row": return parts.map(textOf).join(" ").replace(/\| (.*) \|/, "|$1|");
+      case "row": return parts.map(textOf).join(" ");
+      case "bars": return `|${textOf(parts[0])}|`;
       case "paren": return `(${textOf(parts[0])})`;
       case "frac": return `${wrapped(parts[0])} / ${wrapped(parts[1])}`;
       case "sup": return `${wrapped(parts[0])}^${wrapped(parts[1])}`;
@@ -263,6 +248,7 @@ const equation = (() => {
       case "paren": return mrow(mo("(", { stretchy: "false" }), mathOf(parts[0]), mo(")", { stretchy: "false" }));
       case "frac": return mathElement("mfrac", {}, mathOf(parts[0]), mathOf(parts[1]));
       case "sup": return mathElement("msup", {}, mathOf(parts[0]), mathOf(parts[1]));
+      case "bars": return mrow(mo("|", { stretchy: "false" }), mathOf(parts[0]), mo("|", { stretchy: "false" }));
       case "sqrt": return mathElement("msqrt", {}, mathOf(parts[0]));
       case "call": return mrow(mathElement("mi", { mathvariant: "normal" }, parts[0]), mo("(", { stretchy: "false" }), ...between(parts.slice(1).map(mathOf), ","), mo(")", { stretchy: "false" }));
       case "T": return mathElement("msup", {}, mathOf(parts[0]), mathElement("mi", { mathvariant: "normal" }, "T"));
@@ -270,7 +256,7 @@ const equation = (() => {
       case "d": return mathElement("mfrac", { class: "derivative" }, mrow(mathElement("mi", {}, "∂"), name(parts[0])), mrow(mathElement("mi", {}, "∂"), ...(isSimple(parts[1]) ? [name(parts[1])] : [mo("(", { stretchy: "false" }), name(parts[1]), mo(")", { stretchy: "false" })])));
       case "name": return parts.length > 1 ? mrow(mathElement("mtext", {}, `${parts[0]} `), mathOf(parts[1])) : name(parts[0]);
       case "num": return mathElement("mn", {}, signed(String(parts[0])));
-      case "op": return mo(parts[0], parts[0] === "|" ? { stretchy: "false", form: "prefix" } : {});
+      case "op": return mo(parts[0]);
       case "vector": return vector(parts[0]);
       default: return mathElement("mtext", {}, textOf(tree));
     }

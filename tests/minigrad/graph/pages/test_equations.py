@@ -65,7 +65,12 @@ def value_of(tree: Tree, values: Mapping[str, Any]) -> Any:
         return np.power(*numbers)
     if kind == "frac":
         return numbers[0] / numbers[1]
-    others: dict[str, Any] = {"paren": lambda x: x, "sqrt": np.sqrt, "T": lambda x: np.swapaxes(x, -1, -2)}
+    others: dict[str, Any] = {
+        "paren": lambda x: x,
+        "sqrt": np.sqrt,
+        "bars": np.abs,
+        "T": lambda x: np.swapaxes(x, -1, -2),
+    }
     return others[kind](*numbers)
 
 
@@ -100,7 +105,7 @@ def trees(graph: Graph) -> Any:
                 found = formula(node.primitive, edge.argument)
                 assert found is not None
                 values = formula_values(node, into[node.id], edge)
-                yield node, edge, found, equation(found, node.operation or "", edge.argument, values), values
+                yield node, edge, found, equation(found, node.primitive, edge.argument, values), values
 
 
 def swept(f: Any, *arrays: Any) -> Graph:
