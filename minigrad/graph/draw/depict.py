@@ -156,10 +156,11 @@ class _Depiction:
             look = PASS | {"labeljust": "r" if self.rankdir == "LR" else "l"}
         else:
             look = MODULE
+            title += module.which
             title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP) else ""
-            title += _times(module.kind, module.count)
+            title += "" if module.which else _times(module.kind, module.count)
         label = Lines([[(title, Letters(color=look["fontcolor"], bold=lane))]])
-        marks = (f"module{module.id}", "module", plain(module.name), label, look)
+        marks = (f"module{module.id}", "module", plain(module.title), label, look)
         return Frame(*marks, f"cluster_{module.id}", parent, f"lane{module.id}" if lane else "")
 
     def box(self, node: Node) -> Box:
@@ -209,13 +210,16 @@ class _Depiction:
     def title(self, node: Node) -> list[Piece]:
         module = None if node.module is None else self.graph.modules[node.module]
         name, operation = titles(node)
-        title = plain(cut(_within(module, name), WIDEST_NAME))
+        which = ""
+        if node.boxed and node.name is not None:
+            name, which = node.name, name.removeprefix(node.name)
+        title = plain(cut(_within(module, name), WIDEST_NAME)) + which
         if node.change is not None and self.color == "change":
             title = f"{CHANGES[node.change][2]} {title}"
         pieces = [(title, Letters(bold=True))] if title else []
         if operation and operation != name and operation != LOOP:
             pieces += [(f": {plain(operation)}", Letters())] if node.boxed else [(" ", Letters()), *small(operation)]
-        times = _times(node.operation, node.copies)
+        times = "" if which else _times(node.operation, node.copies)
         return [*pieces, (times, Letters())] if times else pieces
 
     def line(self, edge: Edge, number: int) -> Line:
@@ -294,7 +298,7 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
 def _tooltip(node: Node) -> str:
     call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
     line = node.source and f"at {os.path.basename(node.source.file)}:{node.source.line}: {node.source.text}"
-    return plain(" ".join(filter(None, [node.kind, node.name if node.boxed else node.label, call, line])))
+    return plain(" ".join(filter(None, [node.kind, node.label, call, line])))
 
 
 def _within(module: ModuleBox | None, path: str) -> str:

@@ -28,7 +28,7 @@ def with_lanes(graph: AnyGraph) -> AnyGraph:
         for module in graph.modules:  # a module comes after the module around it
             numbers[lane, module.id] = len(new.modules)
             around = numbers[lane, module.parent]
-            new.modules.append(ModuleBox(len(new.modules), module.name, module.kind, around, module.count))
+            new.modules.append(ModuleBox(len(new.modules), module.name, module.kind, around, module.count, module.call))
     forward: dict[int, int | None] = {}  # from a node to its module in the graph, or to its origin's module
     for node in new.nodes:
         if node.operation is None:

@@ -52,7 +52,7 @@ def titles(node: Node) -> tuple[str, str]:
     """Return a node's name, and its operation for the small text next to it (empty if the name contains it)."""
     operation = node.operation or ""
     if node.boxed:
-        return node.name or node.label, operation
+        return node.label, operation
     if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
         return operation or node.kind, ""  # the program has no name for it, and a drawing does not need its number
     said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", without_place(node.label))

@@ -43,7 +43,8 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
 
     Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
     sums of all times and bytes, the number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
-    that only one module reads goes into its box. Merged edges keep the name of one argument, and they may form cycles.
+    that only one module reads goes into its box. Merged edges keep the name of one argument. They form no cycle, because a
+    box is one call, and the operations of a call are consecutive.
     """
     boxes = _boxes(graph, depth)
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
@@ -65,7 +66,7 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
             node.kind = "loss" if node.kind == "loss" else "module"
             node.name, node.operation, node.module, node.copies = module.name, module.kind, module.parent, module.count
             node.primitive, node.keywords, node.details, node.source = None, {}, "", None
-            node.label = module.name
+            node.label = module.title
     return _with_modules_in_use(new)
 
 
@@ -127,6 +128,7 @@ class _Fold:
         waiting: list[tuple[Unit, int | None, int]] = [(program(graph), None, 1)]
         while waiting:  # no recursion, because modules may be nested deeper than Python's limit
             waiting += reversed(list(self.inside(*waiting.pop())))
+        self.number_calls()
         self.nodes = [copy.copy(node) for node in graph.nodes]
         for node in self.nodes:
             node.module = self.homes.get(node.id, self.numbers.get(node.module))
@@ -139,7 +141,7 @@ class _Fold:
             return
         if unit.module is not None:
             module = self.graph.modules[unit.module]
-            around = self.numbers[unit.module] = self.box(module.name, module.kind, around, count)
+            around = self.numbers[unit.module] = self.box(module.name, module.kind, around, count, module.call)
         for inner in itertools.chain(*unit.iterations):
             yield inner, around, 1
 
@@ -173,9 +175,19 @@ class _Fold:
                     self.homes[node.id] = box
             yield from ((unit, box, 1) for unit in units)
 
-    def box(self, name: str, kind: str, around: int | None, count: int) -> int:
-        self.modules.append(ModuleBox(len(self.modules), name, kind, around, count))
+    def box(self, name: str, kind: str, around: int | None, count: int, call: int | None = None) -> int:
+        self.modules.append(ModuleBox(len(self.modules), name, kind, around, count, call))
         return self.modules[-1].id
+
+    def number_calls(self) -> None:
+        """Number the calls of a module in the drawn step of a loop, which stands for the calls of all steps, from 1."""
+        calls: dict[tuple[int, str], list[ModuleBox]] = defaultdict(list)
+        for box in self.modules:
+            if box.call is not None and box.parent is not None and self.modules[box.parent].kind == LOOP:
+                calls[box.parent, box.name].append(box)
+        for boxes in calls.values():
+            for number, box in enumerate(boxes, 1):
+                box.call = number if len(boxes) > 1 else None
 
     def own_values(self, step: Sequence[int]) -> dict[int, int]:
         """Return the values that only this step reads, by the number of the operand."""

@@ -57,7 +57,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         "turn": turn,
         "end": graph.ends[0],
         "replay": replay_data(graph),
-        "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
+        "modules": [{"name": m.title, "kind": m.kind, "parent": m.parent} for m in graph.modules],
         "scenes": drawn,
         "lesson": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},

@@ -208,7 +208,7 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
         module = graph.modules[unit.module]
         outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
         name = module.name.removeprefix(outer) or module.kind
-        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
+        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name + module.which
     if unit.kind == "loop":
         last = unit.operations[0][-1]
         return tree.calls.title(unit.operations) or without_place(labels[last]) or graph.nodes[last].operation or ""

@@ -64,13 +64,15 @@ def _in_order(tree: SceneTree) -> list[Unit]:
 
 def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequence[str]) -> dict[str, Any]:
     parent = tree.stages[id(unit)][0].parent
+    module = None if unit.module is None else tree.graph.modules[unit.module]
+    rounds = unit.kind == "loop" and (module is None or module.call is not None)  # layers have names of their own
     return {
         "parent": None if parent is None else numbers[id(parent.unit)],
         "kind": unit.kind,
         "title": title(tree, unit, labels),
-        "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
+        "of": "" if module is None else module.kind,
         "count": len(unit.iterations),
-        "rounds": tree.calls.titles(unit.operations) if unit.kind == "loop" and unit.module is None else [],
+        "rounds": tree.calls.titles(unit.operations) if rounds else [],
     }
 
 

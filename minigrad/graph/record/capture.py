@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,7 +97,8 @@ class Capture:
         self.graph = Graph()
         self.names = {_place(value): str(name) for name, value in named.items()}  # an array's key is its id
         self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
-        self.modules: dict[Any, int] = {}
+        self.modules: dict[int, int] = {}  # from the number of a module's call to the id of its box
+        self.calls: dict[Any, list[ModuleBox]] = defaultdict(list)  # by the box around a module, and the module
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
 
@@ -110,6 +112,9 @@ class Capture:
                 last.kind, last.name = "loss" if tensor is tensors[0] else "named", tensor.name or last.name
                 if type(tensor._node) is Output:
                     last.shape = tensor.shape
+        for boxes in self.calls.values():
+            for number, box in enumerate(boxes, 1):
+                box.call = number if len(boxes) > 1 else None
         self.place_values()
         self.sum_contributions()
         return self.graph
@@ -211,14 +216,15 @@ class Capture:
         return self.numbers[place]
 
     def module(self, calls: tuple[ModuleCall, ...]) -> int | None:
-        """Return the id of the innermost of these nested modules."""
+        """Return the id of the box of the innermost of these nested calls of modules. Each call has its own box."""
         parent = None
         for call in calls:
-            key = parent, call
-            if key not in self.modules:
-                self.modules[key] = len(self.graph.modules)
-                self.graph.modules.append(ModuleBox(len(self.graph.modules), call.name, call.kind, parent))
-            parent = self.modules[key]
+            if call.number not in self.modules:
+                box = ModuleBox(len(self.graph.modules), call.name, call.kind, parent)
+                self.modules[call.number] = box.id
+                self.calls[parent, id(call.identity)].append(box)
+                self.graph.modules.append(box)
+            parent = self.modules[call.number]
         return parent
 
     def place_values(self) -> None:

@@ -51,6 +51,10 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
     for number, (name, kind, parent) in enumerate(about["modules"]):
         _check_number(parent, number, f"the module around module {number}")
         graph.modules.append(ModuleBox(number, _shown(name), _shown(kind), parent))
+    if "calls" in about:  # older files have none
+        require(about["calls"], (Maybe(int),) * len(graph.modules), "the calls of modules in the trace")
+        for module, call in zip(graph.modules, about["calls"]):
+            module.call = call
     for number, written in enumerate(about["nodes"]):
         graph.nodes.append(_node(number, written, arrays))
         _check_number(written["module"], len(graph.modules), f"the module of node {number}")

@@ -146,14 +146,15 @@ class Edge:
 
 @dataclass(slots=True)
 class ModuleBox:
-    """A module (a layer) that ran during a trace.
+    """A call of a module (a layer) that ran during a trace. A module that is called twice has two boxes.
 
     Attributes:
         id: the index in ``Graph.modules``. A module comes after the module around it.
         name: the attribute path of the module, as seen from the outermost module.
         kind: the name of its class.
         parent: the id of the module that called it; None for the outermost module.
-        count: the number of equal modules that it stands for (``fold``).
+        call: the number of the call, from 1, among the calls of this module by the one around it; None if it is the only one.
+        count: the number of equal modules, or calls, that it stands for (``fold``).
     """
 
     id: int
@@ -161,6 +162,18 @@ class ModuleBox:
     kind: str
     parent: int | None
     count: int = 1
+    call: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The name, and which calls of the module it is: ``fc, call 2``, ``cell, calls 1 … 5``."""
+        return self.name + self.which
+
+    @property
+    def which(self) -> str:
+        if self.call is None:
+            return ""
+        return f", call {self.call}" if self.count == 1 else f", calls {self.call} … {self.call + self.count - 1}"
 
 
 @dataclass(slots=True)

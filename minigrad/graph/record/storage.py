@@ -21,7 +21,7 @@ from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, shor
 from .capture import capture
 from .document import KIND, encode, printable, programs_written, read
 from .model import Edge, Graph, Node
-from .trace import ModuleCall, TraceNote, note_of, trace
+from .trace import ModuleCall, TraceNote, call_numbers, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # elements of an array that a replay makes: 1 GiB of float64
 _SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that set the size of a result
@@ -89,6 +89,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         "kind": KIND,
         "nodes": [writer.node(node) for node in graph.nodes],
         "modules": [[printable(module.name), printable(module.kind), module.parent] for module in graph.modules],
+        "calls": [module.call for module in graph.modules],
         "tensors": [list(end) for end in graph.ends],
         "programs": programs_written(graph.programs),
     }
@@ -184,7 +185,17 @@ class _TraceReader:
         self.into = graph.edges_into()
         self.results: list[Any] = []
         self.replay = Replay([])
-        self.calls = [ModuleCall(module.name, module.kind, module.id) for module in graph.modules]
+        self.calls = self.module_calls()
+
+    def module_calls(self) -> list[ModuleCall]:
+        """Return the calls of modules. Numbered calls of one name, in one module, are those of one module."""
+        known: dict[Any, object] = {}
+        found = []
+        for module in self.graph.modules:
+            key = module.id if module.call is None else (module.parent, module.name, module.kind)
+            identity = known.setdefault(key, object())
+            found.append(ModuleCall(module.name, module.kind, identity, next(call_numbers)))
+        return found
 
     def run(self) -> Replay:
         nodes = self.graph.nodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..._source import SourceLine, user_place
 from ...device import is_device_array, to_host
-from ...engine.observers import active, attach
+from ...engine.observers import Scope, active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
 from ...guards.inplace import _arrays
@@ -115,11 +116,34 @@ class trace:
 
 
 class ModuleCall(NamedTuple):
-    """The call of a module that was running: its name, the name of its class, and a number of its own."""
+    """A call of a module that was running.
+
+    Attributes:
+        name, kind: the module's name, and the name of its class.
+        identity: an object that all calls of the module share. It is a weak reference, so that no trace keeps a module; the
+            ``id`` of a module that is gone may be that of another one.
+        number: a number that no other call has.
+    """
 
     name: str
     kind: str
-    identity: int
+    identity: object
+    number: int
+
+    @classmethod
+    def of(cls, scope: Scope) -> ModuleCall:
+        """Return the call that a scope is. The scope keeps it for the next operation of the call."""
+        owner, name = scope
+        known: ModuleCall | None = scope.notes.get(cls)
+        if known is None:
+            identity = object()
+            with contextlib.suppress(TypeError):  # an object of a class with slots may have no weak references
+                identity = weakref.ref(owner)
+            known = scope.notes[cls] = cls(name, type(owner).__name__, identity, next(call_numbers))
+        return known
+
+
+call_numbers = itertools.count()  # of the calls of modules
 
 
 class Constant:
@@ -152,7 +176,7 @@ class TraceNote:
     """The notes of a trace about one operation.
 
     Attributes:
-        modules: the modules around the operation, outermost first.
+        modules: the calls of modules around the operation, outermost first.
         source: the line of the user's program that called it.
         program: the lines of that file.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
@@ -178,7 +202,7 @@ class TraceNote:
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        self.modules = tuple(ModuleCall(name, type(owner).__name__, id(owner)) for owner, name in active.scopes)
+        self.modules = tuple(map(ModuleCall.of, active.scopes))
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()

@@ -108,17 +108,49 @@ def test_kept_bytes_add_up_at_every_depth() -> None:
         assert sum(own_bytes(graph).values()) == sum(distinct.values())
 
 
-def test_a_module_that_is_called_twice_is_one_box_in_a_circle() -> None:
+@pytest.mark.parametrize("depth", [0, 1, 2, None])
+def test_a_module_that_is_called_twice_is_two_boxes(depth: int | None) -> None:
     first, second = Layer("a"), Layer("b")
     x = leaf(np.ones(3), "x")
-    with mg.trace():
+    with mg.trace(), scope(Model(), "Model"):
         loss = first(second(first(x))).sum()
-    graph = collapse(draw_dot(loss, {"v": first.weight, "w": second.weight}), 0)
-    assert sorted(told(graph)) == [":sum", "a:Layer", "b:Layer", "x:"]
-    number = {name: node.id for name, node in zip(told(graph), graph.nodes)}
-    a, b = number["a:Layer"], number["b:Layer"]
-    assert set(links(graph)) == {(number["x:"], a), (a, b), (b, a), (a, number[":sum"])}
-    assert graph.to_svg() and graph.to_text()
+    graph = draw_dot(loss, {"v": first.weight, "w": second.weight}, depth=depth).drawn()
+    check_consistent(graph)
+    assert all(
+        source < target for source, target in links(graph)
+    )  # in an order of execution, so that there is no cycle
+    boxes = [node.label for node in graph.nodes if node.kind == "module"]
+    titles = [module.title for module in graph.modules]
+    layers = ["a, call 1", "b", "a, call 2"]
+    inner = ["a.inner", "b.inner", "a.inner"]
+    open_layers = ["Model", *layers]
+    every = ["Model", "a, call 1", "a.inner", "b", "b.inner", "a, call 2", "a.inner"]
+    expected = {0: ([], []), 1: (layers, ["Model"]), 2: (inner, open_layers), None: ([], every)}
+    assert (boxes, titles) == expected[depth]
+    assert depth == 0 or all(
+        f"<B>{title}</B>: Layer" in graph.dot() or f"{title}: Layer" in graph.dot() for title in layers
+    )
+
+
+def test_the_calls_of_a_module_in_a_loop_are_drawn_once() -> None:
+    """Alone in a step they are named together. With other operations they are part of the step, which the loop names."""
+    cell, other = Layer("cell"), Layer("other")
+    alone = between = twice = leaf(np.ones(3), "x")
+    with mg.trace():
+        for t in range(6):  # noqa: B007
+            alone = cell(alone)
+        for t in range(6):  # noqa: B007
+            between = np.exp(cell(between))
+        for t in range(6):  # noqa: B007
+            twice = np.exp(cell(other(cell(twice))))
+    graphs = [fold(draw_dot(loss.sum())) for loss in (alone, between, twice)]
+    assert [[module.title for module in graph.modules if module.kind != "Inner"] for graph in graphs] == [
+        ["cell, calls 1 … 6"],
+        ["for t = 0 … 5", "cell"],
+        ["for t = 0 … 5", "cell, call 1", "other", "cell, call 2"],
+    ]
+    assert "cell, calls 1 … 6: Layer" in graphs[0].dot() and "x 6" not in graphs[0].dot()
+    assert "<B>cell, calls 1 … 6</B>: Layer" in collapse(graphs[0], 0).dot()
 
 
 def test_what_is_wrong_inside_a_box_shows_on_it() -> None:

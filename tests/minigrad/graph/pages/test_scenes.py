@@ -263,8 +263,12 @@ def test_the_values_of_an_operation_with_many_operands_are_parts() -> None:
     assert [scene.get("like") for scene in found[1:]] == [4, 4, 4, None]
 
 
+class Shared:
+    pass
+
+
 def test_a_value_that_nothing_reads_any_more_and_a_module_that_runs_twice() -> None:
-    shared, x = object(), leaf(0.5, "x")
+    shared, x = Shared(), leaf(0.5, "x")
     with mg.trace():
         h: Any = x
         for _ in range(2):
@@ -272,7 +276,9 @@ def test_a_value_that_nothing_reads_any_more_and_a_module_that_runs_twice() -> N
                 h = np.tanh(h)
             h = h * x
         h + 1.0
-    check(*drawn(h))
+    found = drawn(h)
+    check(*found)
+    assert [scene["title"] for scene in found[1] if scene["kind"] == "module"] == ["shared, call 1", "shared, call 2"]
 
 
 def lines(scene: Data) -> Iterator[tuple[int, int]]:

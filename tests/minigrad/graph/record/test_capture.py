@@ -302,13 +302,22 @@ def test_inputs_stay_outside_of_modules() -> None:
     assert [node.module for node in draw_dot(y).nodes] == [None, 0]
 
 
-def test_two_modules_of_one_name_are_two_and_a_module_called_twice_is_one() -> None:
+def test_a_module_that_is_called_twice_is_two_calls() -> None:
     x, first, second = leaf(1.0), Layer("Affine", np.exp), Layer("Affine", np.exp)
     with mg.trace():
         y = first(second(first(x)))
     graph = draw_dot(y)
-    assert len(graph.modules) == 2
-    assert [node.module for node in graph.nodes] == [None, 0, 1, 0]
+    assert [(box.name, box.call) for box in graph.modules] == [("Affine", 1), ("Affine", None), ("Affine", 2)]
+    assert [node.module for node in graph.nodes] == [None, 0, 1, 2]
+
+
+def test_modules_of_one_name_that_are_gone_are_not_calls_of_one_module() -> None:
+    """Their memory is reused, so that their ``id`` is the same."""
+    y = leaf(1.0)
+    with mg.trace():
+        for _ in range(3):
+            y = Layer("Affine", np.exp)(y)
+    assert [box.call for box in draw_dot(y).modules] == [None] * 3
 
 
 # --- bad input ---

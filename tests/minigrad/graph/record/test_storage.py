@@ -88,6 +88,8 @@ def test_a_replay_has_the_names_of_the_original_and_versions_for_the_rounds_of_i
         loss = (h - 1).sum()
     save_trace(loss, path)
     original, again = mg.draw_dot(loss), mg.draw_dot(load_trace(path).loss)
+    assert [box.title for box in again.modules] == [box.title for box in original.modules]
+    assert [box.title for box in again.modules if box.parent is None] == ["Sequential, call 1", "Sequential, call 2"]
     labels = [[node.label for node in graph.operations()] for graph in (original, again)]
     assert {"h · t=0", "h · t=1", "layers.0.affine · t=0", "h - 1", "loss"} <= set(labels[0])
     assert {"h₁", "h₂", "layers.0.affine₁", "h - 1", "loss"} <= set(labels[1])
