@@ -11,7 +11,7 @@ A network with memory takes two steps, with the same w and b in both:
 So w, b and y each receive two contributions, which add up. The program prints the graph as text, checks the derivative of
 every operation against a finite difference, and writes
 
-    out/graph.svg       the graph, with the value and the gradient of each node
+    out/graph.svg       the graph, with the value and the gradient of each node (by Graphviz; without it, its text in graph.dot)
     out/explain.html    the same to step through: open it in a browser, no network needed
 
 The command line shows the same function: `minigrad explain examples/lesson.py:lesson --open`.

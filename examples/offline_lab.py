@@ -32,6 +32,7 @@ import lesson_notebooks
 from common import make_folder, run
 
 ROOT = Path(__file__).parents[1]
+PICTURES = ("matplotlib", "graphviz", "pygraphviz")  # what the lessons draw with; pygraphviz carries Graphviz
 README = """# minigrad without a network · ネットワークのない教室で
 
 {en} In a terminal, in this folder, once (your teacher says the number; without it one is drawn):
@@ -65,7 +66,7 @@ def readme(also: Sequence[str], *, wheels: bool) -> str:
         ja=f"{system} 用です。" if wheels else "NumPy と Matplotlib の入った Python 3.11 以降が必要です。",
         python="py" if windows else "python3",
         options="" if wheels else "--system-site-packages ",
-        names=" ".join(["minigrad", "matplotlib", *also] if wheels else ["minigrad"]),
+        names=" ".join(["minigrad", *PICTURES, *also] if wheels else ["minigrad"]),
         open=f" (open them with `{folder}jupyter lab`)" if wheels and "jupyterlab" in also else "",
         bin=folder,
         up=("..\\" if windows else "../") + folder,
@@ -135,7 +136,7 @@ def make_wheels(folder: Path, also: Sequence[str], *, wheels: bool) -> None:
     """Write minigrad's wheel, and download what it and the lessons need beside it."""
     own = write_wheel(folder)
     if wheels:
-        pip("download", str(own), "matplotlib", *also, "--only-binary", ":all:", "--dest", str(folder))
+        pip("download", str(own), *PICTURES, *also, "--only-binary", ":all:", "--dest", str(folder))
 
 
 def pack(path: Path, also: Sequence[str], *, wheels: bool) -> None:

@@ -121,6 +121,13 @@ def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
+def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the program `dot` nor pygraphviz, whose wheels carry Graphviz."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+
+
+@pytest.fixture
 def no_gc() -> Iterator[None]:
     """Reference counting alone."""
     gc.collect()

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from email.message import Message
 from email.parser import Parser
@@ -78,6 +79,18 @@ def test_the_wheel_of_the_offline_lab_is_that_of_hatchling(wheel: Path, tmp_path
         assert metadata(ours)[key] == metadata(wheel)[key]
     needs = metadata(wheel).get_all("Requires-Dist", [])
     assert metadata(ours).get_all("Requires-Dist") == [need for need in needs if "extra ==" not in need]
+
+
+def test_the_offline_lab_carries_what_the_lessons_draw_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(offline_lab, "pip", lambda *arguments: asked.extend(arguments))
+    offline_lab.make_wheels(tmp_path, ["jupyterlab"], wheels=True)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    drawing = {re.split("[<>=]", need)[0] for need in extras["graph"]}
+    assert {"graphviz", "pygraphviz"} == drawing <= set(asked)
+    assert "install --no-index --find-links wheels minigrad matplotlib graphviz pygraphviz jupyterlab" in (
+        offline_lab.readme(["jupyterlab"], wheels=True)
+    )
 
 
 def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:

@@ -87,9 +87,10 @@ class Drawing(Graph):
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
-        """Return the drawing as SVG text.
+        """Return the drawing as SVG text, which Graphviz has laid out.
 
         Raises:
+            MissingExtraError: Graphviz is not installed.
             GraphError: the drawing is too large for a layout.
         """
         return self._lay_out("svg").decode()
@@ -97,19 +98,20 @@ class Drawing(Graph):
     def to_html(self, path: str | Path) -> Path:
         """Write an HTML page with the drawing. A tooltip describes each node; :func:`explain` shows all its numbers.
 
-        The page is one file and needs no network. If the drawing is too large for a layout, the page shows the DOT text.
+        The page is one file and needs no network. Without Graphviz, or if the drawing is too large for a layout, the page
+        shows the text of :meth:`to_text` and says why.
         """
         title = self.nodes[self.ends[0][0]].label
         try:
             return drawing_page(path, title, self.to_svg())
-        except GraphError as error:
-            return drawing_page(path, title, undrawn(error, self.to_dot()))
+        except (MissingExtraError, GraphError) as error:
+            return drawing_page(path, title, undrawn(error, self.to_text(colour=False)))
 
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .html, .dot, .gv or .txt.
 
-        A .txt file holds the tree of :meth:`to_text`. A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz.
-        Otherwise a .dot file with the DOT text is written instead, and a warning gives the reason.
+        A .txt file holds the tree of :meth:`to_text`. A picture needs Graphviz, and has at most 2,500 nodes. Otherwise a .dot
+        file with the DOT text is written instead, and a warning gives the reason.
 
         Returns:
             The path of the written file.
@@ -128,7 +130,7 @@ class Drawing(Graph):
             return self.to_html(path)
         if suffix in PICTURES:
             try:
-                content = self.to_svg().encode() if suffix == ".svg" else self._lay_out(suffix[1:])
+                content = self._lay_out(suffix[1:])
             except (MissingExtraError, GraphError) as error:
                 path = path.with_suffix(".dot")
                 warnings.warn(f"{error} ({path} has the DOT text instead.)", stacklevel=2)
@@ -146,8 +148,8 @@ class Drawing(Graph):
         """Return HTML for a notebook. The drawing shrinks to the width of the cell, and scrolls if it is much wider."""
         try:
             return scrolling(self.to_svg())
-        except GraphError as error:
-            return undrawn(error, self.to_dot())
+        except (MissingExtraError, GraphError) as error:
+            return undrawn(error, self.to_text(colour=False))
 
 
 def draw_dot(

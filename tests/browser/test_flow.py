@@ -87,15 +87,20 @@ def test_the_numbers_are_the_norms_of_the_step(path: Path, flow: grad_flow, show
     assert numbers(page)[3] == "–"
 
 
-def test_the_slider_recolours_the_graph(path: Path, flow: grad_flow, show: Show, screenshot: Screenshot) -> None:
+@pytest.mark.parametrize(
+    ("number", "name"), [(0, "layers.0.weight"), (5, "layers.2.bias")]
+)  # a matrix, a single number
+def test_the_slider_recolours_the_graph(
+    path: Path, flow: grad_flow, show: Show, screenshot: Screenshot, number: int, name: str
+) -> None:
     page = show(path)
     screenshot(page, "flow")
     norms = flow.norms("gradient", "parameter")
-    weight = f'#graph [id="{element(page, 0)}"]'
+    weight = f'#graph [id="{element(page, number)}"]'
     colors = []
     for place in (0, len(flow.steps) - 1):
         goto(page, place)
-        value = float(norms["layers.0.weight"][place])
+        value = float(norms[name][place])
         texts = page.locator(f"{weight} text").all_text_contents()
         assert [float(text) for text in texts if "e+" in text or "e-" in text] == [pytest.approx(value, rel=0.006)]
         colors.append(page.locator(f"{weight} :is(path, polygon)").first.evaluate("b => getComputedStyle(b).fill"))

@@ -11,9 +11,8 @@ from itertools import pairwise
 from ..record.model import Edge, Graph, ModuleBox, Node
 from .cells import cells, numbers
 from .folding import LOOP
-from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
+from .labels import Block, Cell, Letters, Lines, Piece, Table, cut, plain, small, table_of
 from .lanes import KIND as LANE
-from .layered import cut
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
@@ -71,7 +70,8 @@ def depict(
     whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
     depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
     rows = legend(graph, depiction.color, depiction.heat) if explained else []
-    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), rows)
+    name = f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else ""
+    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), rows, plain(name))
 
 
 class _Depiction:

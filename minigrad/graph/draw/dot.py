@@ -6,20 +6,21 @@ import re
 from collections.abc import Sequence
 
 from .labels import Letters, escaped, legend_table
-from .picture import BOXES, LINES, Box, Element, Frame, Level, Line, Look, Picture
+from .picture import BOXES, FONT, LINES, Box, Element, Frame, Level, Line, Look, Picture
 
 LETTER = 5  # the width of a letter in a title, in points
 
 
-def write_dot(picture: Picture, dpi: int | None = None) -> str:
+def write_dot(picture: Picture, dpi: int | None = None, font: str = FONT) -> str:
     """Return the picture with all its attributes. The same picture gives the same text, on any machine and in any run.
 
     Args:
         dpi: the dots per inch of a PNG. Do not set it for other formats: it would only scale their coordinates.
+        font: the families of all texts, the best first.
     """
     whole = {"dpi": str(dpi)} if dpi else {}
-    lines = ["digraph minigrad {", f"  graph [{_look(whole | picture.look)}]"]
-    lines += [f"  node [{_look(BOXES)}]", f"  edge [{_look(LINES)}]"]
+    lines = ["digraph minigrad {", f"  graph [{_look(whole | picture.look | {'fontname': font})}]"]
+    lines += [f"  node [{_look({'fontname': font} | BOXES)}]", f"  edge [{_look({'fontname': font} | LINES)}]"]
     if picture.legend:
         lines.append(f"  label=<{legend_table(picture.legend).dot(Letters())}>")
     around = [0]  # the open frames

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ArgumentError, import_extra
-from . import fonts, layered
+from . import fonts, labels
 
 SUFFIXES = (".svg", ".png", ".pdf")
 POINT = 1 / 72  # inches
@@ -70,9 +70,9 @@ def check_suffix(path: str | os.PathLike[str]) -> Path:
 
 def plain_label(text: str, widest: float = 15.0) -> str:
     """Return a :func:`.fonts.readable` label at most ``widest`` em wide. "$" starts no formula in it."""
-    return layered.cut(fonts.readable(text), widest).replace("$", r"\$")
+    return labels.cut(fonts.readable(text), widest).replace("$", r"\$")
 
 
 def text_width(text: str, size: float) -> float:
     """Return the estimated width of a text in inches, for ``size`` points."""
-    return layered.text_width(text, size) * POINT
+    return labels.text_width(text, size) * POINT

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import import_extra
+from ...errors import MissingExtraError, import_extra
 
 OWN = "DejaVu Sans"  # comes with Matplotlib
 LONGEST_NAME = 24  # characters of a label for a token that cannot be drawn; a longer one is replaced by a number
@@ -104,8 +104,11 @@ def no_remarks() -> Iterator[None]:
 @contextlib.contextmanager
 def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
     """Yield an environment where Graphviz finds Matplotlib's font, if the machine has no font; else None."""
-    manager = import_extra("matplotlib.font_manager", "train", "drawing")
-    if manager.findSystemFonts():
+    try:
+        manager = import_extra("matplotlib.font_manager", "train", "drawing")
+    except MissingExtraError:
+        manager = None
+    if manager is None or manager.findSystemFonts():
         yield None
         return
     own = Path(manager.fontManager.findfont(OWN)).parent

@@ -1,7 +1,8 @@
-"""Turns a picture into a file: minigrad's own layout makes an SVG, and an installed Graphviz makes a PNG or PDF."""
+"""Turns a picture into a file by Graphviz: the system's program ``dot``, or else pygraphviz, whose wheels carry Graphviz."""
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 import shutil
@@ -12,7 +13,7 @@ from ...errors import GraphError, MissingExtraError, import_extra
 from . import fonts
 from .dot import write_dot
 from .picture import Picture
-from .svg import write_svg
+from .svg import FONT, adapted
 
 MOST_NODES = 2500  # nodes of a drawing; the layout of a larger one takes minutes, and it could not be read
 
@@ -31,42 +32,35 @@ SMALLEST = 0.7  # the smallest scale of a picture; a wider one scrolls
 def lay_out(picture: Picture, format: str) -> bytes:
     """Return the bytes of the picture as a file of the format "svg", "png" or "pdf".
 
-    :mod:`.svg` lays out and writes an SVG. Graphviz does both for a PNG or PDF, with the fonts of this machine.
-
     Raises:
-        MissingExtraError: Graphviz is not installed, and the format is not SVG.
+        MissingExtraError: Graphviz is not installed.
         GraphError: there are more than 2,500 nodes, or Graphviz failed.
     """
-    nodes = sum(box.classes != "again" for _, box in picture.boxes())
+    nodes = sum(box.classes != "again" for box in picture.boxes())
     if nodes > MOST_NODES:
         raise GraphError(
             f"the drawing has {nodes} nodes, and a layout of more than {MOST_NODES} takes too long: collapse modules with "
             "draw_dot(..., depth=1), draw a smaller part, or use the DOT text, to_dot() or render('graph.dot')"
         )
     if format == "svg":
-        return write_svg(picture).encode()
+        return adapted(typeset(write_dot(picture, font=FONT), format), picture.name).encode()
     return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
 
 
 def typeset(dot: str, format: str) -> bytes:
     """Return the picture that Graphviz makes from DOT text, by the system's ``dot`` program or else by pygraphviz.
 
-    If matplotlib is installed, :mod:`.fonts` replaces the characters that no font of this machine has.
+    If matplotlib is installed, :mod:`.fonts` replaces the characters that no font of this machine has. An SVG keeps them,
+    because its reader may have other fonts.
     """
-    try:
-        dot = fonts.readable(dot)
-    except MissingExtraError:
-        return _run(dot, format)
-    with fonts.lent_to_graphviz() as environment:
-        return _run(dot, format, environment)
-
-
-def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> bytes:
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
-        import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (not as SVG or text)")
-    run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
+        import_extra("pygraphviz", "graph", "drawing a graph (not as text)")
+    with contextlib.suppress(MissingExtraError):
+        dot = dot if format == "svg" else fonts.readable(dot)
+    with fonts.lent_to_graphviz() as environment:
+        run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
     if run.returncode:
         raise GraphError(f"the program {command[0]} failed: {run.stderr.decode(errors='replace').strip()}")
     return run.stdout
@@ -75,10 +69,10 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
 def scrolling(svg: str) -> str:
     """Return HTML for a page of any width. The drawing shrinks down to 70 % of its size, and then scrolls."""
     (width,) = re.findall(r"max-width: ([\d.]+)pt", svg)
-    svg = svg[svg.index("<svg") :].replace("max-width:", f"min-width: {SMALLEST * float(width):.0f}pt; max-width:", 1)
+    svg = svg.replace("max-width:", f"min-width: {SMALLEST * float(width):.0f}pt; max-width:", 1)
     return f'<div style="overflow-x: auto; background: #fff">{svg}</div>'
 
 
-def undrawn(error: GraphError, dot: str) -> str:
-    """Return HTML that says why there is no drawing, and shows the DOT text."""
-    return f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
+def undrawn(error: Exception, text: str) -> str:
+    """Return HTML that says why there is no drawing, and shows a text instead."""
+    return f"<p>{html.escape(str(error))}</p><pre>{html.escape(text)}</pre>"

@@ -1,22 +1,23 @@
-"""Measures labels of text lines and tables without a font, and writes them as SVG or as a DOT label."""
+"""Defines the labels of a picture, lines of text and tables, and writes them for DOT. Estimates the widths of texts."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
-from .layered import text_width
-
-FONT = "Verdana,DejaVu Sans,Helvetica,Arial,sans-serif"  # the measured widths are those of the first two
-BOLD = 1.13  # the width of bold letters relative to regular ones
-LINE = 1.25  # the height of a line relative to the font's size
-SLACK = 4.0  # the space around a text, which a wider font may use
-WIDEST = 0.62  # the width of a monospace letter in em; such a font may replace a missing one
 SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
 SMALL = 9.0  # the size of the small text next to a name or below it, in points
+
+# The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
+_ADVANCES = {
+    30: " 'IJijl", 37: ",./:;\\|", 42: "!()-[]ft·", 48: "r", 52: '"*_`', 56: "?cszv", 60: "FLkxy",
+    64: "0123456789EPSTYabdeghnopqu${}∂∇", 70: "ABCKRVXZαβγ", 76: "NU", 80: "&DGHOQ", 85: "#+<=>^w~×→←−∞", 90: "M",
+    96: "%", 101: "@Wm…",
+}  # fmt: skip
+_ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items() for character in characters}
 
 
 @dataclass(frozen=True)
@@ -29,36 +30,17 @@ class Letters:
 
 
 Piece = tuple[str, Letters]
-Size = tuple[float, float]
 
 
 @dataclass
 class Lines:
     """Centred lines of text. Each line is a list of pieces. A piece of several lines has a line to itself."""
 
-    written: list[list[Piece]]
-
-    @property
-    def lines(self) -> Iterator[list[Piece]]:
-        """Yield the lines as they are drawn."""
-        for line in self.written:
-            split = [[(part, letters) for part in text.split("\n")] for text, letters in line]
-            yield from ([piece for piece in pieces if piece] for pieces in zip_longest(*split))
-
-    def size(self) -> Size:
-        return max(map(_width, self.lines), default=0.0), sum(map(_height, self.lines))
+    lines: list[list[Piece]]
 
     def dot(self, base: Letters) -> str:
         """Return the lines as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
-        return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.written)
-
-    def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
-        """Yield the lines in the middle of a rectangle with the upper left corner (x, y)."""
-        y += (height - self.size()[1]) / 2
-        for line in self.lines:
-            if line:
-                yield _line(line, x + width / 2, y + 0.78 * _height(line), width)
-            y += _height(line)
+        return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.lines)
 
 
 @dataclass
@@ -92,64 +74,35 @@ class Table:
     spacing: float = SPACING
     padding: float = 2.0
 
-    def size(self) -> Size:
-        widths, heights = self._columns(), self._heights()
-        wide, high = (sum(sizes) + self.spacing * (len(sizes) + 1) for sizes in (widths, heights))
-        return wide, high
-
     def dot(self, base: Letters) -> str:
         """Return the table as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
         rows = "".join(f"<TR>{''.join(cell.dot(base) for cell in row)}</TR>" for row in self.rows)
         spacing = "" if self.spacing == SPACING else f' CELLSPACING="{self.spacing:g}"'
         return f'<TABLE BORDER="0"{spacing} CELLPADDING="{self.padding:g}">{rows}</TABLE>'
 
-    def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
-        """Yield the cells. The columns share the extra width."""
-        widths = self._columns()
-        wide, high = self.size()
-        more = max(0.0, width - wide) / len(widths) if len(self.rows) > 1 or len(widths) == 1 else 0.0
-        y += (height - high) / 2 + self.spacing
-        for row, tall in zip(self.rows, self._heights()):
-            left, column = x + self.spacing, 0
-            for cell in row:
-                span = min(cell.span, len(widths) - column)
-                room = sum(widths[column : column + span]) + more * span + self.spacing * (span - 1)
-                if cell.fill or cell.outline:
-                    look = f'fill="{cell.fill or "none"}" stroke="{cell.outline or "none"}"'
-                    yield f'<rect {look} x="{left:.2f}" y="{y:.2f}" width="{room:.2f}" height="{tall:.2f}"/>'
-                padding = self._padding(cell)
-                inner = cell.content.size()[0] if cell.left else room - 2 * padding
-                yield from cell.content.svg(left + padding, y, inner, tall)
-                left, column = left + room + self.spacing, column + span
-            y += tall + self.spacing
-
-    def _padding(self, cell: Cell) -> float:
-        """Return a cell's padding, with extra space between the text and a border or the edge of a colour."""
-        return self.padding + 2 * bool(cell.outline or cell.fill)
-
-    def _heights(self) -> list[float]:
-        return [max(cell.content.size()[1] + 2 * self._padding(cell) for cell in row) for row in self.rows]
-
-    def _columns(self) -> list[float]:
-        """Return the width of each column's widest cell. A cell over several columns widens all of them equally."""
-        count = max((sum(cell.span for cell in row) for row in self.rows), default=0)
-        widths = [0.0] * count
-        for spans in (False, True):
-            for row in self.rows:
-                column = 0
-                for cell in row:
-                    columns = range(column, min(column + cell.span, count))
-                    column += cell.span
-                    if (len(columns) > 1) == spans:
-                        needed = cell.content.size()[0] + 2 * self._padding(cell) - self.spacing * (len(columns) - 1)
-                        more = max(0.0, needed - sum(widths[c] for c in columns)) / len(columns)
-                        for c in columns:
-                            widths[c] += more
-        return widths
-
 
 Block = Lines | Table
 Legend = list[list[tuple[str, str | None]]]  # rows of texts with their background colours
+
+
+def text_width(text: str, size: float) -> float:
+    """Return an upper estimate of a line's width in a sans font of this size. The reader's font is not known."""
+    return size * sum(_ADVANCE.get(c) or (1.0 if unicodedata.east_asian_width(c) in "WF" else 0.9) for c in text)
+
+
+def cut(text: str, room: float) -> str:
+    """Return the beginning of a text that fits into ``room`` em, with an ellipsis, and the round of its loops.
+
+    The round (" · t=3") stays if at least half of the room is left. The page's ``cut`` has the same rule.
+    """
+    if text_width(text, 1) <= room:
+        return text
+    at = text.rfind(" · ")
+    place = text[at:] if at > 0 and text_width(text[at:], 1) < room / 2 else ""
+    count = len(text) - len(place)
+    while count and text_width(f"{text[:count]}…{place}", 1) > room:
+        count -= 1
+    return f"{text[:count].rstrip()}…{place}"
 
 
 def small(text: str, color: str = "black") -> list[Piece]:
@@ -194,27 +147,3 @@ def _dot_piece(text: str, letters: Letters, base: Letters) -> str:
     if letters.size != base.size:
         written = f'<FONT POINT-SIZE="{letters.size:g}">{written}</FONT>'
     return written if letters.color == base.color else f'<FONT COLOR="{letters.color}">{written}</FONT>'
-
-
-def _width(line: list[tuple[str, Letters]]) -> float:
-    return sum(text_width(text, letters.size) * (BOLD if letters.bold else 1.0) for text, letters in line)
-
-
-def _height(line: list[tuple[str, Letters]]) -> float:
-    return LINE * max((letters.size for _, letters in line), default=0.0)
-
-
-def _line(line: list[tuple[str, Letters]], x: float, y: float, room: float) -> str:
-    """Return a line of text. Its length is fixed if a wide font would not fit."""
-    size = line[0][1].size
-    widest = sum(max(WIDEST * letters.size * len(text), text_width(text, letters.size)) for text, letters in line)
-    fixed = f' textLength="{_width(line):.2f}" lengthAdjust="spacingAndGlyphs"' if widest > room + SLACK else ""
-    parts = []
-    for text, letters in line:
-        look = f' font-size="{letters.size:g}"' if letters.size != size else ""
-        look += ' font-weight="bold"' if letters.bold else ""
-        look += f' fill="{html.escape(letters.color)}"' if letters.color != "black" else ""
-        written = html.escape(text)
-        parts.append(f"<tspan{look}>{written}</tspan>" if look else written)
-    where = f'text-anchor="middle" x="{x:.2f}" y="{y:.2f}" font-size="{size:g}"'
-    return f'<text xml:space="preserve" {where}{fixed}>{"".join(parts)}</text>'

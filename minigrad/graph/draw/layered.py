@@ -6,7 +6,6 @@ few crossings (:mod:`.crossings`). Boxes get their positions on the layer (:mod:
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -21,14 +20,6 @@ LOOP = 16.0  # the width of a line from a box to itself
 PORT = 14.0  # the largest distance between two lines that end on one side of a box
 STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that no line is too flat
 MOST_ROOM = 60.0  # the largest extra height
-
-# The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
-_ADVANCES = {
-    30: " 'IJijl", 37: ",./:;\\|", 42: "!()-[]ft·", 48: "r", 52: '"*_`', 56: "?cszv", 60: "FLkxy",
-    64: "0123456789EPSTYabdeghnopqu${}∂∇", 70: "ABCKRVXZαβγ", 76: "NU", 80: "&DGHOQ", 85: "#+<=>^w~×→←−∞", 90: "M",
-    96: "%", 101: "@Wm…",
-}  # fmt: skip
-_ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items() for character in characters}
 
 
 @dataclass
@@ -45,26 +36,6 @@ class Laid:
     height: float
     centres: list[Point]
     routes: list[list[Point]]
-
-
-def text_width(text: str, size: float) -> float:
-    """Return an upper estimate of a line's width in a sans font of this size. The reader's font is not known."""
-    return size * sum(_ADVANCE.get(c) or (1.0 if unicodedata.east_asian_width(c) in "WF" else 0.9) for c in text)
-
-
-def cut(text: str, room: float) -> str:
-    """Return the beginning of a text that fits into ``room`` em, with an ellipsis, and the round of its loops.
-
-    The round (" · t=3") stays if at least half of the room is left. The page's ``cut`` has the same rule.
-    """
-    if text_width(text, 1) <= room:
-        return text
-    at = text.rfind(" · ")
-    place = text[at:] if at > 0 and text_width(text[at:], 1) < room / 2 else ""
-    count = len(text) - len(place)
-    while count and text_width(f"{text[:count]}…{place}", 1) > room:
-        count -= 1
-    return f"{text[:count].rstrip()}…{place}"
 
 
 def lay_out(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..draw.folding import Unit
-from ..draw.layered import lay_out, text_width
+from ..draw.labels import text_width
+from ..draw.layered import lay_out
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:

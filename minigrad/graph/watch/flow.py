@@ -88,7 +88,7 @@ class grad_flow(NotedSteps):
 
         Args:
             tensor: a loss of the model, computed inside ``with minigrad.trace():``. The page draws its graph and colours it
-                by the selected step. Without ``tensor`` the page has no graph.
+                by the selected step. Without ``tensor`` the page has no graph, and without Graphviz it says what to install.
             language: the first language of the page, "en" or "ja". The reader can switch.
 
         Raises:

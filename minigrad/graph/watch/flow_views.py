@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tensor import Tensor
+from ...errors import GraphError, MissingExtraError
 from ..draw.depict import depict
 from ..draw.figures import figure, plain_label, save, text_width
 from ..draw.graphviz import lay_out
@@ -156,12 +157,16 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
         if places:
             elements[f"node{node.id}"] = places
         # A norm in the label reserves space for those that the page writes there.
-        nodes.append(dataclasses.replace(node, watched=bool(places), gradient=WIDEST if places else None, change=None))
+        norm = {"gradient": WIDEST if places else None, "signed": None, "held": None}
+        nodes.append(dataclasses.replace(node, watched=bool(places), change=None, **norm))
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
-    drawn = dataclasses.replace(graph, nodes=nodes)
-    svg = lay_out(depict(drawn, color="check"), "svg").decode()  # "check" colours no node here; the page colours them
+    drawn = depict(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
+    try:
+        svg = lay_out(drawn, "svg").decode()
+    except (MissingExtraError, GraphError) as error:
+        return {"undrawn": str(error)}
     return {"svg": inline(svg), "elements": elements}
 
 

@@ -454,10 +454,9 @@ def test_a_loss_of_several_elements_is_drawn_without_gradients(program, said):
     assert "no gradients, because the loss has 2 elements, shape (2,)" in err
 
 
-def test_without_a_layout_program_the_dot_text_is_written(program, said, monkeypatch):
+@pytest.mark.usefixtures("no_graphviz")
+def test_without_a_layout_program_the_dot_text_is_written(program, said):
     program()
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
     status, out, err = said("graph", "lesson.py:lesson", "--out", "g.png")
     assert (status, out) == (2, "")
     assert "pip install graphviz pygraphviz" in err and "g.dot has the DOT text instead" in err

@@ -108,8 +108,10 @@ function makeFlags() {
 const elements = [];
 
 function makeGraph() {
-  find("graph-section").hidden = data.svg === undefined;
-  document.querySelector("main").classList.toggle("alone", data.svg === undefined);
+  const alone = data.svg === undefined && data.undrawn === undefined;
+  find("graph-section").hidden = alone;
+  document.querySelector("main").classList.toggle("alone", alone);
+  find("graph").textContent = data.undrawn ?? ""; // why there is no drawing
   if (data.svg === undefined) return;
   const svg = document.importNode(new DOMParser().parseFromString(data.svg, "image/svg+xml").documentElement, true);
   find("graph").append(svg);
@@ -117,11 +119,11 @@ function makeGraph() {
   svg.style.minWidth = `${0.6 * svg.viewBox.baseVal.width}px`;
   for (const [id, parameters] of Object.entries(data.elements)) {
     const group = svg.querySelector(`#${id}`);
-    const box = group?.querySelector("path, polygon, ellipse");
+    const box = group?.querySelector("path, polygon");
     if (!box) continue;
     const text = [...group.querySelectorAll("text")].findLast((element) => /^\|?grad/.test(element.textContent));
     const frame = box.getBBox();
-    if (text) setAttributes(text, { textLength: null, "text-anchor": "middle", x: frame.x + frame.width / 2 }); // its number will change
+    if (text) setAttributes(text, { "text-anchor": "middle", x: frame.x + frame.width / 2 }); // its number will change
     elements.push({ group, box, text: id.startsWith("node") ? text : undefined, parameters });
   }
 }

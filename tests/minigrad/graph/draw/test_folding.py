@@ -16,7 +16,6 @@ from minigrad.graph import Drawing, Node
 from minigrad.graph.draw.calls import CallsAround
 from minigrad.graph.draw.folding import Folder, program
 from minigrad.graph.draw.simplify import fold
-from minigrad.graph.draw.svg import write_svg
 from minigrad.graph.pages.scene_tree import SceneTree
 from tests.leaves import leaf
 
@@ -48,7 +47,7 @@ def test_a_loop_is_drawn_once() -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [50, 200, 400])
 def test_the_picture_does_not_grow_with_the_loop(steps: int) -> None:
-    svg = write_svg(recurrence(steps, backward=False).drawn().picture(explained=True))
+    svg = recurrence(steps, backward=False).to_svg()
     width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
     assert width < 1500 and height < 1500
 

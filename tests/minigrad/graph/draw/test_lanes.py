@@ -145,13 +145,13 @@ def test_a_leaf_that_is_gone_shows_no_sum_of_several_sweeps() -> None:
     assert graph.nodes[0].cotangent is None and "data 2 | grad -" in labels(graph.to_dot())[0]
 
 
-@pytest.mark.parametrize("rankdir", ["LR", "TB"])
-def test_the_lanes_lie_below_each_other(rankdir: str) -> None:
+@pytest.mark.parametrize(("rankdir", "axis"), [("LR", 1), ("TB", 0)])
+def test_the_lanes_lie_below_each_other_or_side_by_side(rankdir: str, axis: int) -> None:
     x = leaf(2.0, "x")
     svg = draw_dot(list(cube(x)), rankdir=rankdir).to_svg()
     places = []
     for number in range(3):
         (points,) = re.findall(rf'id="module{number}".*?points="([^"]*)"', svg, re.DOTALL)
-        heights = [float(point.split(",")[1]) for point in points.split()]
-        places += [min(heights), max(heights)]
+        along = [float(point.split(",")[axis]) for point in points.split()]
+        places += [min(along), max(along)]
     assert places == sorted(places) and len(set(places)) == 6

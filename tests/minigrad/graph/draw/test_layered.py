@@ -10,7 +10,8 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.draw.crossings import crossings, uncross
-from minigrad.graph.draw.layered import Laid, Point, cut, lay_out, text_width
+from minigrad.graph.draw.labels import text_width
+from minigrad.graph.draw.layered import Laid, Point, lay_out
 from minigrad.graph.draw.ranks import rank
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
 
@@ -151,17 +152,6 @@ def test_values_stand_just_above_what_reads_them() -> None:
     assert laid.centres[4][1] == laid.centres[1][1] and laid.centres[3][1] == laid.centres[0][1]
 
 
-def test_text_widths_are_not_below_those_of_a_wide_font() -> None:
-    manager = pytest.importorskip("matplotlib.font_manager", reason="matplotlib has DejaVu Sans, a wide font")
-    ft2font = pytest.importorskip("matplotlib.ft2font")
-    font = ft2font.FT2Font(manager.findfont("DejaVu Sans"))
-    font.set_size(100, 72)
-    for text in ("".join(map(chr, range(32, 127))), "∂loss/∂w × αβγ → −∞ …", "matmul", "h[17] = tanh(w * x + b)"):
-        width = sum(font.load_char(ord(c), ft2font.LoadFlags.NO_HINTING).linearHoriAdvance for c in text) / 65536
-        assert width <= text_width(text, 100) <= 1.15 * width
-    assert text_width("重み", 10) == 20
-
-
 def example_graphs() -> dict[str, mg.graph.Graph]:
     """Small and large programs, as plain graphs."""
     rng = np.random.default_rng(0)
@@ -238,16 +228,3 @@ def test_as_narrow_and_as_few_crossings_as_graphviz() -> None:
         ours += (laid.width, crossing_lines(lines, laid.routes))
         theirs += by_dot(sizes, lines)
     assert ours[0] <= 1.3 * theirs[0] and ours[1] <= 1.3 * theirs[1] + 2, (ours, theirs)
-
-
-@pytest.mark.parametrize(
-    "text", ["encoder." * 10 + "weight", "iiii" * 30, "日本語" * 20, "a · t=3" * 9, "W" * 30 + " · t=17"]
-)
-def test_a_text_is_cut_at_its_end_where_it_fits_and_its_round_stays(text: str) -> None:
-    short = cut(text, 12.0)
-    start, _, place = short.partition("…")
-    assert text.startswith(start) and text.endswith(place) and text_width(short, 1) <= 12.0
-    spaces = len(text[len(start) :]) - len(text[len(start) :].lstrip())  # which the cut drops
-    assert text_width(f"{text[: len(start) + spaces + 1]}…{place}", 1) > 12.0  # one letter more
-    assert place == ("" if " · " not in text else text[text.rindex(" · ") :])
-    assert cut(text, text_width(text, 1)) == text and cut(" · " + "t" * 99, 5).endswith("…")

@@ -345,9 +345,6 @@ def test_a_thousand_operations_fit_into_a_megabyte(tmp_path: Path) -> None:
     assert explain(loss, tmp_path / "page.html").stat().st_size < 1_000_000
 
 
-def test_the_page_needs_no_graphviz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sys
-
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+@pytest.mark.usefixtures("no_graphviz")
+def test_the_page_needs_no_graphviz(tmp_path: Path) -> None:
     assert read(explain(traced(lambda: leaf(1.0) * 2.0), tmp_path / "page.html"))["scenes"]

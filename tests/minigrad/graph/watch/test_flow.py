@@ -354,6 +354,19 @@ def test_the_same_flow_gives_the_same_svg(tmp_path: Path) -> None:
     assert flow.plot(tmp_path / "a.svg").read_bytes() == flow.plot(tmp_path / "b.svg").read_bytes()
 
 
+@pytest.mark.usefixtures("no_graphviz")
+def test_without_graphviz_the_page_has_a_sentence_in_place_of_the_graph(tmp_path: Path) -> None:
+    w = leaf([3.0, 4.0])
+    flow = grad_flow({"w": w})
+    with mg.trace():
+        loss = (w * w).sum()
+    loss.backward()
+    flow.step()
+    text = flow.to_html(tmp_path / "flow.html", loss).read_text(encoding="utf-8")
+    assert '"undrawn":"drawing a graph (not as text) needs pygraphviz: pip install graphviz pygraphviz"' in text
+    assert 'undrawn":' not in flow.to_html(tmp_path / "flow.html").read_text(encoding="utf-8")
+
+
 # --- what is refused ---
 
 
