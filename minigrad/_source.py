@@ -67,7 +67,7 @@ def user_place(frames: list[FrameType] | None = None) -> Place | None:
     frame, callee = _user_frame(sys._getframe(1))
     if frame is None:
         return None
-    source, program = _instruction(frame)
+    source, program = instruction(frame)
     frames.append(frame)
     if frame.f_code.co_name == "<module>":
         return Place(source, program, callee)
@@ -78,12 +78,12 @@ def user_place(frames: list[FrameType] | None = None) -> Place | None:
         outer, called = _user_frame(between)
         if outer is None or called not in (None, between):
             break  # the library called the function by more than a module call, so the caller may not see its result
-        callers.append(_instruction(outer))
+        callers.append(instruction(outer))
         frames.append(outer)
     return Place(source, program, callee, tuple(callers))
 
 
-def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
+def instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """Return the current instruction of a frame and the lines of its file."""
     code = _code_places(frame)
     return code.sources.get(frame.f_lasti) or code.source(frame.f_code, frame.f_lasti, frame.f_lineno), code.lines
@@ -135,8 +135,8 @@ class _CodePlaces:
         if 0 <= instruction // 2 < len(self.positions):
             first, last, start, end = self.positions[instruction // 2]
             if first == line and last is not None and start is not None and end is not None and last <= len(lines):
-                column, end_line = _character(lines[line - 1], start), last
-                end_column = _character(lines[last - 1], end)
+                column, end_line = character(lines[line - 1], start), last
+                end_column = character(lines[last - 1], end)
         text = lines[line - 1].strip()[:LONGEST_LINE] if 0 < line <= len(lines) else ""
         place = SourceLine(code.co_filename, line, code.co_name, text, column, end_line, end_column)
         self.sources[instruction] = place
@@ -161,6 +161,6 @@ def _timed_cell(frame: FrameType) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def _character(line: str, byte: int) -> int:
+def character(line: str, byte: int) -> int:
     """Return the character index for a byte index into the UTF-8 form of a line."""
     return byte if line.isascii() else len(line.encode(errors="surrogatepass")[:byte].decode(errors="ignore"))

@@ -15,6 +15,7 @@ FLOORS = (
     ("minigrad.rules",),
     ("minigrad.kernels",),
     ("minigrad",),  # transforms/ and guards/: functions of functions, and what watches and checks them; files
+    ("minigrad.source",),  # the user's program as text
     ("minigrad.graph.record",),
     ("minigrad.codegen",),  # programs, written from what is recorded on paper
     ("minigrad.graph.draw",),

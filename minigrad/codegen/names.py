@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import keyword
-import linecache
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
-from .._source import SourceLine, of_library
+from .._source import instruction, of_library
 from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
-from ..graph.record.expressions import Program
+from ..source.index import index_of
 from .statements import Statement, Value, key_of, ufunc_of
 
 # The name of a value that has none in the program, by the function that computed it.
@@ -30,8 +28,6 @@ RESERVED = {
     "repr", "slice", "bool", "int", "float", "complex", "ValueError",
 }  # fmt: skip
 _RETURNED = object()
-_seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDictionary()
-_programs: dict[str, Program] = {}
 
 
 def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
@@ -80,28 +76,12 @@ def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
 
 def _assigned(frame: FrameType) -> Any:
     """Return the name that the running expression is assigned to, ``_RETURNED`` if it is returned, and None otherwise."""
-    known = _seen.setdefault(frame.f_code, {})
-    if frame.f_lasti not in known:
-        known[frame.f_lasti] = _look_up(frame)
-    return known[frame.f_lasti]
-
-
-def _look_up(frame: FrameType) -> Any:
-    file = frame.f_code.co_filename
-    if file not in _programs:
-        _programs[file] = Program(linecache.getlines(file, frame.f_globals))
-    program = _programs[file]
-    positions = list(frame.f_code.co_positions())
-    first, last, start, end = positions[frame.f_lasti // 2]
-    if first is None or first > len(program.lines):
-        return None
-    text = program.lines[first - 1].strip()[:400]
-    node = program.at(SourceLine(file, first, "", text, start, last, end))
+    place, lines = instruction(frame)
+    index = index_of(place.file, lines)
+    node = index.at(place)
     if node is None:
         return None
-    if program.returned(node):
-        return _RETURNED
-    return _name_of(program.target(node, lists=True))
+    return _RETURNED if index.returned(node) else _name_of(index.target(node, lists=True))
 
 
 def _name_of(target: ast.AST | None) -> str | None:

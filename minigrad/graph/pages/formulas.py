@@ -10,13 +10,12 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import linecache
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
-from types import CodeType, ModuleType
+from functools import reduce
+from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,6 +24,7 @@ import numpy as np
 from ...engine.primitive import Primitive
 from ...engine.registry import registry
 from ...rules.about import depends_elementwise, derivative, known, reading_of, rule_of
+from ...source.functions import returned_expression
 from ..record.model import Edge, Node
 from .html import asset
 
@@ -124,62 +124,6 @@ def _words_of(rule: Callable[..., Any]) -> Formula | None:
     lines = (getattr(rule, "__doc__", None) or "").strip().splitlines()
     text = lines[0].replace("`", "").rstrip(".") if lines else ""
     return Formula(text) if text else None
-
-
-def returned_expression(function: Callable[..., Any]) -> ast.expr | None:
-    """Return the expression of a lambda, or of a function with only a ``return``; None if its source cannot be found."""
-    body = body_of(function)
-    if body is None:
-        return None
-    rest = [step for step in body if not (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))]
-    return rest[0].value if len(rest) == 1 and isinstance(rest[0], ast.Return) else None
-
-
-def body_of(function: Callable[..., Any]) -> list[ast.stmt] | None:
-    """Return the statements of a function, or the return of a lambda; None if its source cannot be found.
-
-    Its text must use the same names and constants as the compiled code, because the file may have changed since.
-    """
-    code = getattr(function, "__code__", None)
-    if not isinstance(code, CodeType):
-        return None
-    for node in _functions(code.co_filename):
-        if _is_at(node, code) and _vocabulary(_compiled(node)) == _vocabulary(code):
-            return [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
-    return None
-
-
-def _is_at(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
-    """Return whether a function is at the position of the code. The columns distinguish several lambdas in a line."""
-    if isinstance(node, ast.FunctionDef):
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        return (node.name, first) == (code.co_name, code.co_firstlineno)
-    # An instruction without a last column belongs to no text.
-    spans = [(line, column, end, last) for line, end, column, last in code.co_positions() if last]
-    begin, end = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
-    return bool(spans) and min(s[:2] for s in spans) == begin and max(s[2:] for s in spans) == end
-
-
-def _compiled(node: ast.Lambda | ast.FunctionDef) -> CodeType:
-    whole = ast.Expression(node) if isinstance(node, ast.Lambda) else ast.Module([node], [])
-    code = compile(whole, "<rule>", "eval" if isinstance(node, ast.Lambda) else "exec")
-    return next(constant for constant in code.co_consts if isinstance(constant, CodeType))
-
-
-def _vocabulary(code: CodeType) -> set[str]:
-    """Return the names that the code reads (local, global or attribute) and its constants."""
-    constants = {repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType)}
-    return constants | {*code.co_names, *code.co_freevars, *code.co_varnames, *code.co_cellvars}
-
-
-@lru_cache(maxsize=64)
-def _functions(filename: str) -> list[ast.Lambda | ast.FunctionDef]:
-    """Return all functions in a file or in a cell of a notebook."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except SyntaxError:
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, (ast.Lambda, ast.FunctionDef))]
 
 
 # --- from an expression to a readable text --------------------------------------------------------------------------

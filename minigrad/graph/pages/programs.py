@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._source import SourceLine
+from ...source.index import FUNCTIONS, index_of
 
 if TYPE_CHECKING:
     from ..record.model import Graph
@@ -31,7 +31,7 @@ def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]
     place: dict[tuple[str, int], int] = {}  # file, line -> number of the part
     left = MOST_LINES
     for file, lines in used.items():
-        for first, last in _stretches(texts[file], lines):
+        for first, last in _stretches(file, texts[file], lines):
             last = min(last, first + left - 1)
             if last < first:
                 break
@@ -53,9 +53,9 @@ def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str
     return [number, source.line, column, last, end]
 
 
-def _stretches(text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
+def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
     """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
-    functions = _functions(text)
+    functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).find(FUNCTIONS)]
     found = set()
     for line in used:
         around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
@@ -76,12 +76,3 @@ def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
     while first < last and not text[last - 1].strip():
         last -= 1
     return first, last
-
-
-def _functions(text: Sequence[str]) -> list[Stretch]:
-    try:
-        tree = ast.parse("".join(line if line.endswith("\n") else line + "\n" for line in text))
-    except (SyntaxError, ValueError, RecursionError):
-        return []  # the text is not Python, for example a notebook's cell with a magic command
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(tree) if isinstance(node, kinds)]

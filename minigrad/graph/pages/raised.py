@@ -13,8 +13,9 @@ from ...engine.primitive import Primitive
 from ...engine.tape import Entry, Output, entry_of, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import GraphError
+from ...source.expressions import text_of
+from ...source.index import index_of
 from ..record.capture import Capture
-from ..record.expressions import Program
 from ..record.model import Edge, Graph, Node
 from ..record.names import give_labels
 from ..record.trace import Constant
@@ -44,9 +45,9 @@ def raised(error: BaseException) -> tuple[Graph, dict[str, Any]]:
     graph.programs.setdefault(source.file, [line.rstrip("\r\n") for line in lines])
     end = _last_node(walk, source, call, type(error).__name__)
     give_labels(graph, walk.paths, walk.texts)
-    program = Program(lines)
+    program = index_of(source.file, lines)
     here = program.at(source)
-    end.label = (program.text(here) if here is not None else source.text) or str(end.operation)
+    end.label = (text_of(program, here) if here is not None else source.text) or str(end.operation)
     return graph, _lesson(error, graph, end, source)
 
 

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitive import Primitive
+from ...source.functions import body_of
 from ..record.keywords import keyword_data
 from ..record.model import Graph
 from ._replayed import ANSWERS, STAND_INS
-from .formulas import body_of, rule_behind
+from .formulas import rule_behind
 
 Tree = Any
 Data = dict[str, Any]

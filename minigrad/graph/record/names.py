@@ -18,10 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
+from ...source.expressions import element, text_of
+from ...source.index import Index, callee, index_of
 from .document import printable
-from .expressions import Program, same_name
 from .model import Edge, Graph, Node
 from .numerals import number_text
+from .operands import only_operand, operand, same_name, taker, targets
 from .rounds import Rounds, Texts, told_apart
 
 LONGEST = 24  # characters of an expression in a table
@@ -64,15 +66,12 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine | None, str]:
     """Return for each place in a program the name that its result is assigned to, or else its text, if that is known."""
-    programs: dict[str, Program] = {}
     found: dict[SourceLine | None, str] = {}
     for place, lines in places.items():
-        if place.file not in programs:
-            programs[place.file] = Program(lines)
-        program = programs[place.file]
+        program = index_of(place.file, lines)
         here = program.at(place)
         if isinstance(here, OPERATIONS):
-            found[place] = shortened(printable(program.text(program.target(here) or here)))
+            found[place] = shortened(printable(text_of(program, program.target(here) or here)))
     return found
 
 
@@ -87,7 +86,6 @@ class _Names:
         for node in graph.operations():
             if node.source is not None and node.source.end_line is not None:
                 self.groups[node.source, node.call].append(node)
-        self.programs: dict[str, Program] = {}
         self.readers: dict[int, list[Node]] = defaultdict(list)
         for edge in graph.edges:
             self.readers[edge.source].append(graph.nodes[edge.target])
@@ -179,18 +177,16 @@ class _Names:
 
     # What the program says
 
-    def program(self, source: SourceLine) -> Program:
-        if source.file not in self.programs:
-            known = self.graph.programs.get(source.file)
-            self.programs[source.file] = Program(self.texts.get(source.file, ()) if known is None else known)
-        return self.programs[source.file]
+    def program(self, source: SourceLine) -> Index:
+        known = self.graph.programs.get(source.file)
+        return index_of(source.file, self.texts.get(source.file, ()) if known is None else known)
 
-    def calls(self, node: Node) -> Iterator[tuple[Program, ast.Call, int]]:
+    def calls(self, node: Node) -> Iterator[tuple[Index, ast.Call, int]]:
         """Yield the calls of the program's functions that led to an operation, innermost first, with their numbers."""
         for number, place in enumerate(node.callers, 1):
             program = self.program(place)
             call = program.at(place)
-            if not isinstance(call, ast.Call) or program.callee(call) in CALLING:
+            if not isinstance(call, ast.Call) or callee(call) in CALLING:
                 return  # the value of map(f, xs) is not the value that f returns
             yield program, call, number
 
@@ -204,10 +200,10 @@ class _Names:
             self.inner(nodes, "")
             return
         result = self.result(nodes)
-        self.inner([node for node in nodes if node is not result], program.callee(here))
+        self.inner([node for node in nodes if node is not result], callee(here))
         if result is not None:
             self.operation(result, program, here)
-        if program.callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
+        if callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
             self.summed(nodes, program, here)
             return
         if len(nodes) == 1:
@@ -217,22 +213,22 @@ class _Names:
                 position = names.index(edge.argument) if edge.argument in names else -1
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
-                    self.value(edge, program, program.operand(here, str(node.operation), edge.argument, position))
+                    self.value(edge, program, operand(program, here, str(node.operation), edge.argument, position))
         self.only_value(nodes, program, here)
 
-    def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
+    def handed_over(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> bool:
         """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
         if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
             return not isinstance(here, OPERATIONS)
-        taker, whole = program.taker(here)
+        target, whole = taker(program, here)
         for node in nodes:
             index = node.keywords.get("index")
-            if isinstance(taker, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(taker.elts):
-                self.wanted[node.id] = Wanted(program.text(taker.elts[index], self.values(node)), True)
-            elif isinstance(taker, ast.Name):
-                self.wanted[node.id] = Wanted(taker.id, True)
+            if isinstance(target, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(target.elts):
+                self.wanted[node.id] = Wanted(text_of(program, target.elts[index], self.values(node)), True)
+            elif isinstance(target, ast.Name):
+                self.wanted[node.id] = Wanted(target.id, True)
             elif whole is not None:
-                self.wanted[node.id] = Wanted(f"{program.text(whole)}[{index}]", True)
+                self.wanted[node.id] = Wanted(f"{text_of(program, whole)}[{index}]", True)
             for edge in self.into[node.id]:
                 self.value(edge, program, whole)
         return True
@@ -255,12 +251,12 @@ class _Names:
         around = self.graph.around(node.module)
         return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
 
-    def operation(self, node: Node, program: Program, here: ast.AST) -> None:
-        if node.lane and isinstance(here, ast.Call) and not same_name(program.callee(here), str(node.operation)):
-            parts = program.targets(here)  # in a backward pass the expression is grad(y, x) or backward()
+    def operation(self, node: Node, program: Index, here: ast.AST) -> None:
+        if node.lane and isinstance(here, ast.Call) and not same_name(callee(here), str(node.operation)):
+            parts = targets(program, here)  # in a backward pass the expression is grad(y, x) or backward()
             needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
             if len(parts) == 1 and needed:
-                self.wanted[node.id] = Wanted(program.text(parts[0]), True)
+                self.wanted[node.id] = Wanted(text_of(program, parts[0]), True)
             return
         level, target = 0, program.target(here)
         for outer, call, number in self.calls(node) if program.returned(here) else ():
@@ -274,22 +270,22 @@ class _Names:
         values = self.values(node, level)
         if self.is_partial(node, program, here):
             whole = here if target is None else target
-            self.wanted[node.id] = Wanted(f"Σ {program.text(whole, values)}", True, None, level)
+            self.wanted[node.id] = Wanted(f"Σ {text_of(program, whole, values)}", True, None, level)
         elif target is not None:
-            self.wanted[node.id] = Wanted(program.text(target, values), True, None, level)
-        elif isinstance(node.value, tuple) and (parts := program.targets(here)):
-            self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
+            self.wanted[node.id] = Wanted(text_of(program, target, values), True, None, level)
+        elif isinstance(node.value, tuple) and (parts := targets(program, here)):
+            self.wanted[node.id] = Wanted(", ".join(text_of(program, part) for part in parts), False)
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
-            self.wanted[node.id] = Wanted(printable(program.text(here, self.values(node))), simple)
+            self.wanted[node.id] = Wanted(printable(text_of(program, here, self.values(node))), simple)
 
     def values(self, node: Node, level: int = 0) -> dict[str, Any]:
         """Return the loop variables of an operation in one of its frames, with their values."""
         return dict(node.rounds[level]) if level < len(node.rounds) else {}
 
-    def is_partial(self, node: Node, program: Program, here: ast.AST) -> bool:
+    def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
-        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or program.callee(here) != "sum":
+        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or callee(here) != "sum":
             return False
         same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
         return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)
@@ -301,38 +297,38 @@ class _Names:
             if path and not node.lane and node.id != self.end:
                 self.wanted[node.id] = Wanted(printable(f"{path}.{node.operation}"), True)
 
-    def value(self, edge: Edge, program: Program, operand: ast.expr | None) -> None:
+    def value(self, edge: Edge, program: Index, operand: ast.expr | None) -> None:
         """Label a leaf with its expression in the program where an operation reads it. A plain name is preferred."""
         node = self.graph.nodes[edge.source]
         if operand is None or node.operation is not None:
             return
         reader, level = self.graph.nodes[edge.target], 0
         for outer, call, number in self.calls(reader) if isinstance(operand, ast.Name) else ():
-            handed = program.handed(operand, call)  # in a call f(x), x is the operand that f calls t
-            if handed is None:
+            given = program.given(operand, call)  # in a call f(x), x is the operand that f calls t
+            if given is None:
                 break
-            program, operand, level = outer, handed, number
+            program, operand, level = outer, given, number
         if isinstance(operand, ast.NamedExpr):
             operand = operand.target
         simple = isinstance(operand, (ast.Name, ast.Attribute))
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
-            text = printable(program.text(operand, self.values(reader, level)))
+            text = printable(text_of(program, operand, self.values(reader, level)))
             self.wanted[node.id] = Wanted(text, simple, reader, level)
 
-    def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
+    def summed(self, nodes: Sequence[Node], program: Index, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
         for node in nodes:
-            total, *element = self.into[node.id]
+            total, *added = self.into[node.id]
             first = self.graph.nodes[total.source]
             if first.operation is None and first.id not in self.wanted:
                 self.summands[call] = 0
                 self.value(total, program, call.args[1] if len(call.args) > 1 else None)
-            if call in self.summands and element:
-                self.value(element[0], program, program.element(call.args[:1], self.summands[call]))
+            if call in self.summands and added:
+                self.value(added[0], program, element(call.args[:1], self.summands[call]))
                 self.summands[call] += 1
 
-    def only_value(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> None:
+    def only_value(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> None:
         """Label the input of a function of unknown content, if the expression has only one possible input."""
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
@@ -342,7 +338,7 @@ class _Names:
             (source,) = sources
             if source not in self.wanted:
                 edge = next(edge for edge in edges if edge.source == source)
-                self.value(edge, program, program.only_operand(here, nodes[0].module is not None))
+                self.value(edge, program, only_operand(program, here, nodes[0].module is not None))
 
 
 def _path(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from types import FrameType
@@ -12,16 +11,13 @@ import numpy as np
 
 from ..._source import SourceLine
 from ...engine.tensor import Tensor
-from .expressions import Program
+from ...source.index import Index, index_of
 from .model import Node
 
-MOST_FILES = 16  # files whose syntax trees are kept
+MOST_FILES = 16  # files whose indices are kept
 LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in a label
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
 OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
-
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then "self"
 
@@ -34,10 +30,10 @@ class Owned(NamedTuple):
 
 
 class _File:
-    """The text of a file, its syntax tree, and the loop variables of the places that were looked up."""
+    """The text of a file, its index, and the loop variables of the places that were looked up."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self.lines, self.program = lines, Program(lines)
+    def __init__(self, file: str, lines: Sequence[str]) -> None:
+        self.lines, self.index = lines, index_of(file, lines)
         self.variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place
 
 
@@ -50,10 +46,10 @@ def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Roun
     if file is None:
         if len(_files) >= MOST_FILES:
             _files.clear()
-        file = _files[id(lines)] = _File(lines)
+        file = _files[id(lines)] = _File(source.file, lines)
     known = file.variables.get(id(source))
     if known is None or known[0] is not source:
-        known = file.variables[id(source)] = source, _variables(file.program, frame, source)
+        known = file.variables[id(source)] = source, _variables(file.index, frame, source)
     names = known[1]
     if not names:
         return ()
@@ -67,10 +63,10 @@ def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Roun
     return tuple(found)
 
 
-def _variables(program: Program, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
+def _variables(index: Index, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
     """Return the names of the loop variables at a place, and "self" in a method."""
-    here = program.at(source)
-    names = [] if here is None else loop_variables(program, here)
+    here = index.at(source)
+    names = [] if here is None else [name for name in index.loop_variables(here) if name.strip("_")]
     code = frame.f_code
     return tuple(names) + ("self",) * (code.co_argcount > 0 and code.co_varnames[0] == "self")
 
@@ -82,25 +78,6 @@ def _plain(value: Any) -> Any:
             return None
         return value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, OTHERS) else Owned(type(value).__name__, id(value))
-
-
-def loop_variables(program: Program, node: ast.AST) -> list[str]:
-    """Return the variables of the loops around a place in one function, outermost first."""
-    found: list[str] = []
-    parent = program.parents.get(node)
-    while parent is not None and not isinstance(parent, SCOPES):
-        if isinstance(parent, ast.For) and node in parent.body:
-            found = _names(parent.target) + found
-        elif isinstance(parent, ast.While):
-            found = _names(parent.test) + found
-        elif isinstance(parent, COMPREHENSIONS) and node is not parent.generators[0]:
-            found = [name for each in parent.generators for name in _names(each.target)] + found
-        node, parent = parent, program.parents.get(parent)
-    return list(dict.fromkeys(found))
-
-
-def _names(target: ast.AST) -> list[str]:
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and node.id.strip("_")]
 
 
 def variables_of(node: Node, level: int = 0) -> dict[tuple[str, str], Any]:

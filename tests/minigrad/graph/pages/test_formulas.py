@@ -19,11 +19,11 @@ from minigrad.graph.pages.formulas import (
     formula,
     formula_values,
     parted,
-    returned_expression,
     rule_behind,
 )
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
+from minigrad.source.functions import returned_expression
 from tests.minigrad.rules import oracle
 from tests.minigrad.rules.cases import CASES, Case
 from tests.minigrad.rules.test_cases import all_primitives  # with it the table is full
