@@ -94,8 +94,8 @@ def test_a_constant_of_a_module_has_the_name_of_its_attribute() -> None:
 
 
 def in_a_list(x: Any) -> Any:
-    waves = [np.sin(x * k) for k in (1.0, 2.5)]
-    return np.sum(waves[0] * waves[1])
+    größe, waves = 8, [np.sin(x * k) for k in (1.0, 2.5)]  # Python counts the bytes before an expression
+    return np.sum(waves[0] * waves[1]) / größe
 
 
 def test_an_element_of_a_list_has_the_name_of_the_list() -> None:
