@@ -14,10 +14,11 @@ import numpy as np
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
+from ..source.index import Index, callee
 from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
 from .finding import DebugFinding
 from .look import FullLook, address
-from .source import ProgramSource, called
+from .source import in_loop
 
 SHUFFLES = ("permutation", "shuffle", "Batches", "choice")
 DRAWS = ("integers", "uniform", "normal", "random", "standard_normal")
@@ -141,9 +142,9 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
         return None
     for call in source.calls(*CUTS):
         line, text = call.lineno, source.text(call.lineno)
-        whole = called(call) != "astype" or any("int" in ast.unparse(a) or "bool" in ast.unparse(a) for a in call.args)
+        whole = callee(call) != "astype" or any("int" in ast.unparse(a) or "bool" in ast.unparse(a) for a in call.args)
         if whole and "print" not in text and ".numpy()" not in text:
-            how = "whole numbers have no derivative" if called(call) != "detach" else "detach() ends the tape"
+            how = "whole numbers have no derivative" if callee(call) != "detach" else "detach() ends the tape"
             if _inside(source, line, made):
                 return line, f"in line {line}, {how}", 0
     return None
@@ -159,20 +160,17 @@ def _reader(seen: Seen, cut: Any, line: int) -> tuple[int, bool]:
     return 0, False
 
 
-def _inside(source: ProgramSource, line: int, made: list[Any]) -> bool:
+def _inside(source: Index, line: int, made: list[Any]) -> bool:
     """Return whether a line is near the operations: in the same function, or in the file's own lines."""
     notes = [note_of(entry) for entry in made]
     lines = {n.source.line for n in notes if n is not None and n.source is not None}
-    functions = [f for f in source.find(ast.FunctionDef, lambda f: True) if f.lineno <= line <= (f.end_lineno or 0)]
-    if functions:
-        first, last = functions[-1].lineno, functions[-1].end_lineno or 0
-        if any(first <= other <= last for other in lines):
-            return True
-        return any(call.lineno in lines for call in source.calls(functions[-1].name))
-    return bool(lines)
+    function = source.function_at(line)
+    if function is None or any(function.lineno <= other <= (function.end_lineno or 0) for other in lines):
+        return bool(lines)
+    return any(call.lineno in lines for call in source.calls(function.name))
 
 
-def _is_update(source: ProgramSource, line: int) -> bool:
+def _is_update(source: Index, line: int) -> bool:
     text = source.text(line)
     return (
         ".data" in text
@@ -226,7 +224,7 @@ def _forgotten(case: WatchedRun) -> list[DebugFinding]:
             if source is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
             for call in source.calls("detach"):
-                if source.same_function(call.lineno, place.line):
+                if source.function_at(call.lineno) is source.function_at(place.line):
                     what = f"of {len(reaching)} turns of line {place.line}, only the last reaches the loss."
                     remedy = "pass the Tensor on: after detach() no gradient flows back through the loop."
                     return [DebugFinding("cut", seen.step, what, remedy, [call.lineno, place.line]).at(source)]
@@ -237,7 +235,7 @@ def _carried(case: WatchedRun) -> list[DebugFinding]:
     """A value of the last step's tape enters a step whose rows were drawn anew."""
     source = case.source()
     drawn = source.calls(*SHUFFLES, *DRAWS) if source is not None else []
-    if source is None or not any(called(call) in SHUFFLES or source.in_loop(call) for call in drawn):
+    if source is None or not any(callee(call) in SHUFFLES or in_loop(source, call) for call in drawn):
         return []
     for before, after in pairs(case):
         made = {id(answer): answer for _, _, answer in before.look.window.made if isinstance(answer, np.ndarray)}
@@ -254,9 +252,9 @@ def _carried(case: WatchedRun) -> list[DebugFinding]:
     return _written_state(case, source)
 
 
-def _written_state(case: WatchedRun, source: ProgramSource) -> list[DebugFinding]:
+def _written_state(case: WatchedRun, source: Index) -> list[DebugFinding]:
     """An array of the program into which a step writes its result, and with which the next one begins."""
-    writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and source.in_loop(n))
+    writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and in_loop(source, n))
     lines = [write.lineno for write in writes if ".grad" not in ast.unparse(write.value)]
     for before, after in pairs(case) if lines else ():
         made = [node.value for node in before.graph.operations() if np.ndim(node.value) > 1 and np.ptp(node.value)]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.model import Edge, Node
+from ..source.index import names_in
 from .case import Seen, WatchedRun, is_array, line_of
 from .finding import DebugFinding
-from .source import names_of_target
+from .source import assignments, names_of_target
 
 ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where"}
 HIDES = -1e4  # a score below this is hidden by a softmax
@@ -283,7 +284,7 @@ def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
     for place in [node.source, *node.callers]:
         if place is None:
             continue
-        for assign in source.find(ast.Assign, lambda n: True):
+        for assign in source.find(ast.Assign):
             if assign.lineno >= place.line:
                 break
             names = {name for target in assign.targets for name in names_of_target(target)}
@@ -297,9 +298,9 @@ def _behind(case: WatchedRun, node: Node, line: int) -> int:
     source = case.source(node.source)
     if source is None:
         return 0
-    for assign in source.find(ast.Assign, lambda n: n.lineno == line):
-        for name in [n.id for n in ast.walk(assign.value) if isinstance(n, ast.Name)]:
-            made = [at for at, value in source.assignments(name) if at < line and _looks_boolean(value)]
+    for assign in source.on_line(ast.Assign, line):
+        for name in names_in(assign.value):
+            made = [at for at, value in assignments(source, name.id) if at < line and _looks_boolean(value)]
             if made:
                 return made[-1]
     return 0
@@ -307,7 +308,7 @@ def _behind(case: WatchedRun, node: Node, line: int) -> int:
 
 def _looks_boolean(value: Any) -> bool:
     words = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
-    words |= {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+    words |= {name.id for name in names_in(value)}
     logic = (ast.Compare, ast.BitAnd, ast.BitOr, ast.Invert)
     return any(isinstance(n, logic) for n in ast.walk(value)) or bool(words & {"tril", "triu", "bool"})
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._source import SourceLine
 from ..graph.record.model import Edge, Graph, Node
+from ..source.index import Index, index_of
 from .look import FullLook
-from .source import ProgramSource
+from .source import assignments, made_at
 from .watcher import Watcher
 
 
@@ -64,16 +65,11 @@ class WatchedRun:
     def __init__(self, watcher: Watcher, causal: bool) -> None:
         self.watcher, self.causal = watcher, causal
         self.seen = [Seen(look) for look in watcher.looks]
-        self._sources: dict[str, ProgramSource] = {}
 
-    def source(self, place: SourceLine | None = None) -> ProgramSource | None:
+    def source(self, place: SourceLine | None = None) -> Index | None:
         """Return the source of a line; by default that of the line which begins the backward passes."""
         place = place or self.watcher.place
-        if place is None:
-            return None
-        if place.file not in self._sources:
-            self._sources[place.file] = ProgramSource(place.file, self.watcher.files.get(place.file, ()))
-        return self._sources[place.file]
+        return None if place is None else index_of(place.file, self.watcher.files.get(place.file, ()))
 
     @property
     def backward_line(self) -> int:
@@ -82,7 +78,7 @@ class WatchedRun:
     def of_path(self, path: str | None) -> int:
         """Return the line at which the variable of this path was made; 0 if it is not known."""
         source = self.source()
-        return (source.origin(path) or 0) if source is not None and path else 0
+        return (made_at(source, path) or 0) if source is not None and path else 0
 
     def origin(self, seen: Seen, edge: Edge) -> int:
         """Return the line at which the operand of an edge was made; 0 if it is not known."""
@@ -121,7 +117,8 @@ class WatchedRun:
         """Return the variable that the line or its callers name, with as many columns as a constant operand."""
         names: list[str] = []
         for place in [target.source, *target.callers]:
-            names += _names_in(place.text) if place is not None else []
+            source = self.source(place) if place is not None else None
+            names += [name.id for name in source.on_line(ast.Name, place.line)] if place and source else []
         for name in names:
             value = seen.look.values.get(name)
             if isinstance(value, np.ndarray) and value.ndim and value.shape[1:] == edge.shape[1:]:
@@ -133,12 +130,10 @@ class WatchedRun:
         source = self.source(target.source)
         if source is None or target.source is None:
             return 0
-        reads = source.find(ast.Attribute, lambda n: n.lineno == line_of(target) and isinstance(n.value, ast.Name))
-        for node in reads:
-            if node.value.id == "self" and source.assignments(node.attr):
-                value = source.assignments(node.attr)[0][1]
-                if isinstance(value, (ast.Name, ast.Constant)):
-                    return source.origin(node.attr) or 0
+        for node in source.on_line(ast.Attribute, line_of(target)):
+            made = assignments(source, node.attr) if getattr(node.value, "id", "") == "self" else []
+            if made and isinstance(made[0][1], (ast.Name, ast.Constant)):
+                return made_at(source, node.attr) or 0
         return 0
 
 
@@ -174,14 +169,6 @@ def changes(case: WatchedRun) -> dict[Any, bool]:
 def name_of(case: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
     path = case.leaf_path(seen, node) or node.label
     return path, case.of_path(path)
-
-
-def _names_in(text: str) -> list[str]:
-    try:
-        tree = ast.parse(text.rstrip(":") if text.startswith(("for", "if", "with", "while")) else text)
-    except SyntaxError:
-        return []
-    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
 
 
 def norm(array: Any) -> float:

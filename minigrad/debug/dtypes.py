@@ -6,9 +6,10 @@ import ast
 
 import numpy as np
 
+from ..source.index import callee
 from .case import WatchedRun, line_of
 from .finding import DebugFinding
-from .source import called, floor_divisions, is_square, names_of_target
+from .source import assignments, floor_divisions, is_square, names_of_target, values_of
 
 LIKE = ("zeros_like", "empty_like", "full_like", "ones_like")  # functions whose result has the dtype of their argument
 FLOATING = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
@@ -30,7 +31,7 @@ def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
         if not isinstance(value, np.ndarray) or value.size < 20 or (value.ndim < 2 and value.dtype.kind != "f"):
             continue  # whole numbers in one dimension may be labels
         zero = float((value == 0).mean())
-        for line, made in source.assignments(name) if zero >= MOSTLY and (value == np.floor(value)).all() else ():
+        for line, made in assignments(source, name) if zero >= MOSTLY and (value == np.floor(value)).all() else ():
             if floor_divisions(made):
                 what = f"{zero:.0%} of the elements of '{name}' are 0: // in line {line} cut the fractions off."
                 return [DebugFinding("integers", 0, what, "divide with /.", [line]).at(source)]
@@ -42,8 +43,8 @@ def _cut_by_buffer(case: WatchedRun) -> list[DebugFinding]:
     source = case.source()
     if source is None or not case.seen:
         return []
-    for made in source.find(ast.Assign, lambda n: called(n.value) in LIKE and not n.value.keywords and n.value.args):
-        given = source.values_of(getattr(made.value.args[0], "id", ""), case.seen[0].look.values)
+    for made in source.find(ast.Assign, lambda n: callee(n.value) in LIKE and not n.value.keywords and n.value.args):
+        given = values_of(source, getattr(made.value.args[0], "id", ""), case.seen[0].look.values)
         if not any(isinstance(value, np.ndarray) and value.dtype.kind in "iu" for value in given):
             continue
         for write in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript)):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .source import ProgramSource
+from ..source.index import Index
 
 ORDER = (
     "nonfinite",
@@ -66,7 +66,7 @@ class DebugFinding:
     file: str = ""
     texts: Sequence[str] = field(default=())
 
-    def at(self, source: ProgramSource | None) -> DebugFinding:
+    def at(self, source: Index | None) -> DebugFinding:
         """Fill in the file and the text of each line."""
         if source is not None:
             self.lines = list(dict.fromkeys(line for line in self.lines if line))[:2]

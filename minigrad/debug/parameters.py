@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..source.index import Index, names_in
 from .arriving import without_gradient, zero_gradients
 from .case import Seen, WatchedRun, changes, line_of, name_of, norm, values_of
 from .finding import DebugFinding
 from .run import rate_line
-from .source import ProgramSource, generator_line
+from .source import generator_line
 from .updates import given_twice, not_optimized, undone
 
 SHARES = 2  # looks that must agree
@@ -64,11 +65,11 @@ def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
     ):
         remedy = f"this line gives the name '{assign.targets[0].id}' to a new tensor: write p.data -= ... instead."
         return [DebugFinding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
-    for loop in source.find(ast.For, lambda n: True):  # for p, g in zip(params, gradients): p = p - rate * g
-        names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    for loop in source.find(ast.For):  # for p, g in zip(params, gradients): p = p - rate * g
+        names = {name.id for name in names_in(loop.target)}
         for assign in [n for n in loop.body if isinstance(n, ast.Assign)]:
             own = getattr(assign.targets[0], "id", None)
-            if own in names and any(isinstance(n, ast.Name) and n.id == own for n in ast.walk(assign.value)):
+            if own in names and own in {name.id for name in names_in(assign.value)}:
                 remedy = (
                     f"this line gives the loop's name '{own}' to a new array: build a new list, or write p[...] = ..."
                 )
@@ -165,7 +166,7 @@ def _takes_array(text: str) -> bool:
     return ".data" in text or ".numpy" in text
 
 
-def _tied(case: WatchedRun, source: ProgramSource, seen: Seen, node: Any, edge: Any) -> DebugFinding:
+def _tied(case: WatchedRun, source: Index, seen: Seen, node: Any, edge: Any) -> DebugFinding:
     name = name_of(case, seen, node)[0]
     what = f"a plain array has the values that {name} had at the beginning, and does not follow it."
     line = case.origin(seen, edge) or line_of(seen.graph.nodes[edge.target])

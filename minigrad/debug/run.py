@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..source.index import Index, callee, names_in
 from .case import Seen, WatchedRun, norm, pairs, values_of
 from .dtypes import find_dtypes
 from .finding import DebugFinding
 from .look import address, in_models
-from .source import ProgramSource, called, floor_divisions, generator_line, number
+from .source import assignments, floor_divisions, generator_line, in_loop, made_at, number
 
 RATES = ("learning_rate", "lr", "rate", "step_size", "eta")  # names of a learning rate
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -32,22 +33,22 @@ def find_run(case: WatchedRun) -> list[DebugFinding]:
     )
 
 
-def rate_line(source: ProgramSource) -> int:
+def rate_line(source: Index) -> int:
     """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
     by_hand = source.find(ast.Assign, _is_scheduled)
     if by_hand:
-        cuts = [line for own in source.functions(called(by_hand[0].value)) for line in floor_divisions(own)]
+        cuts = [line for own in source.definitions(callee(by_hand[0].value)) for line in floor_divisions(own)]
         return int(cuts[0] if cuts else by_hand[0].lineno)
     words = ("schedule", "lr", "learning_rate")
     for word in words:
         value = source.keyword(word)
         if value is not None and (word == "schedule" or number(value) is not None):
-            origin = source.origin(value.id) if isinstance(value, ast.Name) else None
-            return origin or int(value.lineno)
+            made = made_at(source, value.id) if isinstance(value, ast.Name) else None
+            return made or value.lineno
     for name in (*RATES, *map(str.upper, RATES)):
-        made = [line for line, value in source.assignments(name) if number(value) is not None]
-        if made:
-            return made[0]
+        for line, value in assignments(source, name):
+            if number(value) is not None:
+                return line
     for node in source.find(
         (ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))
     ):
@@ -95,7 +96,7 @@ def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
     return found
 
 
-def _diverged(source: ProgramSource, losses: Any) -> list[DebugFinding]:
+def _diverged(source: Index, losses: Any) -> list[DebugFinding]:
     """A loss that has grown more and more before the first number that is not finite."""
     if len(losses) < 3 or not (losses[-3:] > 0).all() or not (np.diff(losses[-3:]) > 0).all():
         return []
@@ -125,9 +126,7 @@ def _validation(case: WatchedRun) -> list[DebugFinding]:
             )
             path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
             line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
-            data = [
-                name.id for call in source.calls("Batches") for name in ast.walk(call) if isinstance(name, ast.Name)
-            ]
+            data = [name.id for call in source.calls("Batches") for name in names_in(call)]
             rows = next((at for name in data if (at := case.of_path(name)) and name in case.seen[0].look.values), 0)
             return [DebugFinding("validation", step, what, remedy, [line, rows or case.backward_line]).at(source)]
     return []
@@ -204,7 +203,7 @@ def _repeated(case: WatchedRun) -> list[DebugFinding]:
     held = max((len(v) for v in looks[0].look.values.values() if isinstance(v, np.ndarray) and v.ndim > 1), default=0)
     if not rows or held < 2 * rows:
         return []
-    line = generator_line(source) or next((c.lineno for c in source.calls("next") if source.in_loop(c)), 0)
+    line = generator_line(source) or next((c.lineno for c in source.calls("next") if in_loop(source, c)), 0)
     what = f"the {rows} rows of the batch are the same in the first {len(looks)} steps, of {held} rows that the program has."
     remedy = "make the generator, or the iterator over batches, once before the loop."
     return [DebugFinding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
@@ -239,7 +238,7 @@ def _changed_data(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[int, int] | None:
+def _written_view(source: Index, name: str, other_names: bool) -> tuple[int, int] | None:
     """Return the line that writes into a slice of an array, or into another name of it, and the line that made that."""
     for assign in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
         viewed = assign.value
@@ -250,7 +249,7 @@ def _written_view(source: ProgramSource, name: str, other_names: bool) -> tuple[
         if not isinstance(viewed, ast.Name) or viewed.id != name:
             continue
         view = assign.targets[0].id
-        for write in source.find((ast.AugAssign, ast.Assign), lambda n: True):
+        for write in source.find((ast.AugAssign, ast.Assign)):
             if write.lineno <= assign.lineno:
                 continue
             target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
+from ..source.index import Index
 from .case import Seen, WatchedRun, name_of, norm, pairs, values_of
 from .finding import DebugFinding
-from .source import ProgramSource, number
+from .source import number
 
 NEGLIGIBLE = 1e-4  # a gradient below this share of the largest one may change nothing
 OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
@@ -157,7 +158,7 @@ def undone(case: WatchedRun) -> list[DebugFinding]:
     return found + _clipped_gradients(case, source)
 
 
-def _clipped_gradients(case: WatchedRun, source: ProgramSource) -> list[DebugFinding]:
+def _clipped_gradients(case: WatchedRun, source: Index) -> list[DebugFinding]:
     """A norm to which the gradients are clipped that is a small part of all of them."""
     given = source.keyword("clip_norm")
     limits: list[Any] = [*([given] if given is not None else [])]

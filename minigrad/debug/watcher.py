@@ -237,8 +237,9 @@ class Watcher:
         look = FullLook(step, None if place is None else place.source, window, variables)
         for entry, _, _ in window.made:
             note = note_of(entry)
-            if note is not None and note.source is not None:
-                self.files.setdefault(note.source.file, note.program)
+            for source, lines in [(note.source, note.program), *note.callers] if note is not None else ():
+                if source is not None:
+                    self.files.setdefault(source.file, lines)
         self._pending = look, loss, entries
 
     def _note_scalars(self, variables: Mapping[str, Any]) -> None:
