@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.source.index import index_of_file
+
 from .bank import Mutant, mutants, place, sentence
 from .checker import Job, Verdict, ask, request
 from .compare import compare
@@ -74,14 +76,16 @@ def _right_alone(verdict: Verdict) -> bool:
 
 def _second_name(path: Path) -> dict[str, Any] | None:
     """The line ``b = a`` in a file that then writes into one of the two and computes with the other: it makes no copy."""
-    nodes = list(ast.walk(ast.parse(path.read_bytes())))
-    returned = {id(part) for one in nodes if isinstance(one, ast.Return) for part in ast.walk(one)}
-    names = [one for one in nodes if isinstance(one, ast.Name) and id(one) not in returned]
-    read = [(one.id, one.lineno) for one in names if isinstance(one.ctx, ast.Load)]
-    stored = [one for one in nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)]
-    changed = [one.target for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)]
+    source = index_of_file(path)
+    read = [
+        (one.id, one.lineno)
+        for one in source.find(ast.Name, lambda name: isinstance(name.ctx, ast.Load))
+        if not any(isinstance(each, ast.Return) for each in source.around(one))
+    ]
+    stored = source.find(ast.Subscript, lambda one: isinstance(one.ctx, ast.Store))
+    changed = [one.target for one in source.find(ast.AugAssign) if isinstance(one.target, ast.Name)]
     written = [(ast.unparse(one.value), one.lineno) for one in stored] + [(one.id, one.lineno) for one in changed]
-    for one in (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)):
+    for one in source.find(ast.Assign, lambda node: isinstance(node.value, ast.Name)):
         both, code = {ast.unparse(one.value), *map(ast.unparse, one.targets)}, ast.unparse(one)
         if any({a, b} == both and line > at for a, at in written for b, line in read):
             return {"line": one.lineno, "code": code, "copy": f"{code}.copy()"}

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.source.index import index_of_file
+
 from .checker import Verdict
 from .compare import number
 from .data import Code
@@ -69,7 +71,7 @@ def untouched(verdict: Verdict) -> bool:
 
 
 def _program(path: Path) -> list[str]:
-    tree = ast.parse(path.read_bytes())
+    tree = index_of_file(path).tree
     return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
 
 

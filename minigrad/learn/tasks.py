@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.errors import ArgumentError
+from minigrad.source.index import index_of_file
 
 LESSONS = 14
 ORDER = (*range(1, 7), 13, 7, 8, 14, *range(9, 13))  # of the lessons: their numbers stay, wherever a later one is put
@@ -79,7 +80,7 @@ class Task:
     def words(self, language: str) -> dict[str, Any]:
         """``title``, ``task`` (the text), ``first`` (how to begin) and ``hints``."""
         found: dict[str, Any] = dict(_words(language)[self.label])
-        found.setdefault("task", ast.get_docstring(ast.parse(self.stub.read_text(encoding="utf-8"))))
+        found.setdefault("task", ast.get_docstring(index_of_file(self.stub).tree))
         return found
 
     def text(self, language: str) -> str:
@@ -87,13 +88,14 @@ class Task:
         source = self.stub.read_text(encoding="utf-8")
         if language == "en":
             return source
-        end = ast.parse(source).body[0].end_lineno
+        end = index_of_file(self.stub).tree.body[0].end_lineno
         return f'"""{self.words(language)["task"].strip()}\n"""\n' + "".join(source.splitlines(keepends=True)[end:])
 
     def needs(self) -> list[str]:
         """The functions and classes of the stub: what the cases use of them, an answer must define."""
-        body = ast.parse(self.stub.read_text(encoding="utf-8")).body
-        return [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        return [
+            node.name for node in index_of_file(self.stub).tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        ]
 
     def questions(self, seed: int) -> list[Case]:
         """The cases, with numbers of a learner's own."""

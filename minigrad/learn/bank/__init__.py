@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.learn.tasks import Task, find
+from minigrad.source.index import index_of_file
 
 from .mutating import slips
 
@@ -48,9 +49,7 @@ def _written(label: str, source: str) -> Iterator[tuple[str, str, str]]:
 
 def _given(task: Task) -> set[str]:
     """Return the names of the stub's complete functions, or none if the task is to fix the whole file."""
-    functions = [
-        node for node in ast.walk(ast.parse(task.stub.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)
-    ]
+    functions = index_of_file(task.stub).find(ast.FunctionDef)
     empty = {node.name for node in functions if "NotImplementedError" in ast.unparse(node)}
     return {node.name for node in functions} - empty if empty else set()
 
