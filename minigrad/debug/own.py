@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.derivatives import can_be_compared, compared
+from ..guards.judging import Comparison
 from .case import Seen, WatchedRun, line_of
 from .finding import DebugFinding
 
@@ -25,13 +26,9 @@ def find_own_rules(case: WatchedRun) -> list[DebugFinding]:
             found = _compare(seen, node, rng)
             if found is None:
                 continue
-            exact, numeric, error = found
-            factor = f", {exact / numeric:.3g} times it" if numeric else ""
-            what = (
-                f"the derivative of '{node.operation}' is {exact:.4g} along a direction, and finite differences give "
-                f"{numeric:.4g}{factor}."
-            )
-            remedy = f"mend the rule (relative error {error:.2g}); mg.check_grads compares it."
+            factor = f"{found.exact / found.numeric:.3g} times it"
+            what = f"the derivative of '{node.operation}' {found.said(4)}, {factor}."
+            remedy = f"mend the rule (relative error {found.error:.2g}); mg.check_grads compares it."
             lines = [rule, line_of(node)]
             return [DebugFinding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
     return []
@@ -47,15 +44,15 @@ def _own_rule(primitive: Any, files: set[str]) -> int | None:
     return None
 
 
-def _compare(seen: Seen, node: Any, rng: Any) -> tuple[float, float, float] | None:
-    """Return a derivative by the rule and by differences, and their relative error, if the rule is wrong; else None."""
+def _compare(seen: Seen, node: Any, rng: Any) -> Comparison | None:
+    """Return the comparison of a derivative if the rule is wrong; else None."""
     operands = seen.into[node.id]
     if not can_be_compared(node, operands):
         return None
     try:
         for _, result in compared(node, operands, seen.graph, rng):
             if result.verdict == "wrong" and result.numeric != 0:  # a staircase: the rule may be meant so
-                return result.exact, result.numeric, result.error
+                return result
     except Exception:
         if node.again is None:
             raise

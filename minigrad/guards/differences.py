@@ -84,7 +84,7 @@ class Differences:
 
     def count_in(self, coarse: Array) -> None:
         """Increase the estimated rounding error, because numbers as large as ``coarse`` occur inside the function."""
-        self._coarse = coarse
+        self._coarse = np.maximum(self._coarse, coarse)
         least = ROUNDINGS * self._eps * coarse / self._step
         self.best = self.best._replace(rounding=np.maximum(self.best.rounding, least))
 

@@ -164,7 +164,10 @@ def test_a_function_that_computes_in_float32_is_rounded_so() -> None:
     ("f", "message"),
     [
         (np.log, r"^order 1: the value of the function is infinite or NaN at these arguments: pass others$"),
-        (lambda x: np.where(x == 0, 1.0, np.sin(x) / x), r"^order 1, argument 0: .* is nan, finite differences give"),
+        (
+            lambda x: np.where(x == 0, 1.0, np.sin(x) / x),
+            r"^order 1, argument 0: .* is nan, and finite differences give",
+        ),
     ],
 )
 def test_what_is_infinite_or_nan_is_refused(f: Callable[[Any], Any], message: str) -> None:

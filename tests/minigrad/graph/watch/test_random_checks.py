@@ -12,7 +12,8 @@ import minigrad as mg
 from minigrad.engine.plan import Plan
 from minigrad.engine.primitive import Primitive
 from minigrad.graph import Edge, Graph
-from minigrad.graph.record.derivatives import Comparison, can_be_compared, compared
+from minigrad.graph.record.derivatives import can_be_compared, compared
+from minigrad.guards.judging import Comparison
 from tests.minigrad.graph.watch.random_programs import KINKED, program
 
 pytestmark = pytest.mark.filterwarnings("ignore")
