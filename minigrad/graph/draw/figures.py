@@ -1,4 +1,4 @@
-"""Draws pictures with matplotlib into files, without a window. Characters that no font has are replaced."""
+"""Draws pictures with matplotlib into files, without a window, with a font for every character that one has."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def figure(width: float, height: float) -> Iterator[Any]:
 def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
     """Write a figure in the format that the suffix names. The same figure gives the same SVG.
 
-    Every matplotlib picture of minigrad is saved here. :mod:`.fonts` replaces characters that no font has.
+    Every matplotlib picture of minigrad is saved here. :mod:`.fonts` names the font that a character lacks.
     """
     path = check_suffix(path)
-    _make_readable(figure)
+    _choose_fonts(figure)
     with fonts.no_remarks():
         figure.savefig(path, dpi=dpi, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
 
 
-def _make_readable(figure: Any) -> None:
-    """Set the text from :func:`.fonts.readable`, and the fonts for it, in every text of a figure."""
+def _choose_fonts(figure: Any) -> None:
+    """Set the fonts for its characters in every text of a figure, and a number in place of a tick that cannot be read."""
     axis_class = import_extra("matplotlib.axis", "train", "drawing").Axis
     text_class = import_extra("matplotlib.text", "train", "drawing").Text
     for axis in figure.findobj(axis_class):
@@ -53,10 +53,8 @@ def _make_readable(figure: Any) -> None:
             axis.set_ticks(places, fonts.place_labels(labels))
         axis.get_ticklabels()  # creates the ticks, so that findobj returns them
     for text in figure.findobj(text_class):
-        words = text.get_text()
-        families = fonts.families(words)
-        if fonts.lacking(words):
-            text.set_text(fonts.readable(words))
+        fonts.name_missing(text.get_text())
+        families = fonts.families(text.get_text())
         if len(families) > 1:
             text.set_fontfamily(families)
 
@@ -69,8 +67,8 @@ def check_suffix(path: str | os.PathLike[str]) -> Path:
 
 
 def plain_label(text: str, widest: float = 15.0) -> str:
-    """Return a :func:`.fonts.readable` label at most ``widest`` em wide. "$" starts no formula in it."""
-    return labels.cut(fonts.readable(text), widest).replace("$", r"\$")
+    """Return a label at most ``widest`` em wide. "$" starts no formula in it."""
+    return labels.cut(text, widest).replace("$", r"\$")
 
 
 def text_width(text: str, size: float) -> float:

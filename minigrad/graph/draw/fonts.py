@@ -1,4 +1,4 @@
-"""Finds an installed font for each character. If there is none, it gives other text and names the font to install."""
+"""Finds an installed font for each character. If there is none, a note names the font to install."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from typing import Any
 from ...errors import MissingExtraError, import_extra
 
 OWN = "DejaVu Sans"  # comes with Matplotlib
-LONGEST_NAME = 24  # characters of a label for a token that cannot be drawn; a longer one is replaced by a number
 
 # Fonts that are tried first, because of their look. After them, any font with the character is used.
 _PREFERRED = (
@@ -27,9 +27,6 @@ _PREFERRED = (
 )  # fmt: skip
 _UNASSIGNED = 0xEFFFD  # a font with a glyph for it (Last Resort, Adobe Blank) draws boxes or nothing for all characters
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH", "FULLWIDTH")
-_HEPBURN = {"si": "shi", "ti": "chi", "tu": "tsu", "hu": "fu", "zi": "ji", "di": "ji", "du": "zu"}
-_PUNCTUATION = {"、": ",", "。": ".", "・": "·", "ー": "-"}
-_BY_CATEGORY = {"Ps": "(", "Pe": ")", "Pi": "“", "Pf": "”", "Pd": "-", "Cf": "", "Mn": "", "Mc": "", "Me": ""}
 
 # Only one family of Matplotlib's own fonts is used. The others are for formulas, and one draws a box for every character.
 _FONTCONFIG = """<fontconfig>
@@ -37,7 +34,7 @@ _FONTCONFIG = """<fontconfig>
 <selectfont><acceptfont><glob>*/DejaVuSans*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont>
 </fontconfig>"""
 
-_family_of: dict[str, str | None] = {"\n": OWN}  # a character -> the family that draws it, or None
+_family_of: dict[str, str | None] = dict.fromkeys("\n\t\r", OWN)  # a character -> the family that draws it, or None
 _named: set[str] = set()  # the fonts that a note has named already
 
 
@@ -57,46 +54,37 @@ def lacking(text: str) -> str:
     return "".join(c for c in dict.fromkeys(text) if _family_of[c] is None)
 
 
-def readable(text: str) -> str:
-    """Return the text with a replacement for each character that no font has. A note names the font to install, once.
-
-    Letters become Latin letters, one by one (こたつ: kotatsu). A symbol becomes its name (🚀: [rocket]). Any other character,
-    such as a Chinese one, becomes its Unicode number (食: [U+98DF]).
-    """
-    lacks = lacking(text)
-    if not lacks:
-        return text
-    _say_what_to_install(lacks)
-    numbered = ""
-    for character in lacks:
-        name = _name(character)
-        if name is None:
-            numbered += character
-        else:
-            text = text.replace(character, name)
-    if not numbered:
-        return text
-    runs = f"[{re.escape(numbered)}]+"
-    return re.sub(runs, lambda run: "[U+" + " ".join(f"{ord(c):04X}" for c in run[0]) + "]", text)
+def name_missing(text: str) -> None:
+    """Name the font to install for the characters of a text that no font has. Each font is named once."""
+    by_font: dict[str, str] = {}
+    for character in lacking(text):
+        font = _font_for(character)
+        by_font[font] = by_font.get(font, "") + character
+    for font, characters in by_font.items():
+        if font in _named:
+            continue
+        _named.add(font)
+        shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
+        more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
+        print(f"note: no installed font has {shown}{more}, so pictures show boxes; install {font}", file=sys.stderr)
 
 
 def place_labels(texts: Sequence[str]) -> list[str]:
-    """Return a label for each text: the :func:`readable` text, or "#4" for ``texts[4]`` if it has no short replacement."""
-    labels = list(map(readable, texts))
-    for i, (text, label) in enumerate(zip(texts, labels)):
-        if lacking(text) and (not label or "[U+" in label or len(label) > LONGEST_NAME):
-            labels[i] = f"#{i}"
-    return labels
+    """Return the texts, with "#4" in place of ``texts[4]`` if no font has all of its characters."""
+    name_missing("".join(texts))
+    return [f"#{i}" if lacking(text) else text for i, text in enumerate(texts)]
 
 
 @contextlib.contextmanager
 def no_remarks() -> Iterator[None]:
-    """Silence Matplotlib's log messages that a family lacks the requested weight. Matplotlib uses another weight then."""
+    """Silence Matplotlib's remarks that a family lacks the requested weight, or that every family lacks a character."""
     logger = logging.getLogger("matplotlib.font_manager")
     before = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+            yield
     finally:
         logger.setLevel(before)
 
@@ -189,49 +177,6 @@ def _list_new_fonts() -> None:
     for file in sorted(set(manager.findSystemFonts()) - listed):
         with contextlib.suppress(Exception):  # Matplotlib cannot use some fonts, for example those of coloured bitmaps
             manager.fontManager.addfont(file)
-
-
-# Replacements
-
-
-def _name(character: str) -> str | None:
-    """Return a replacement for a character in characters that can be drawn; None if it has only a number."""
-    if character.isspace():
-        return " "
-    if character in _PUNCTUATION:
-        return _PUNCTUATION[character]
-    plain = unicodedata.normalize("NFKC", character)
-    if plain != character:
-        parts = [_name(c) if lacking(c) else c for c in plain]
-        return None if None in parts else "".join(filter(None, parts))
-    digit = unicodedata.digit(character, None)
-    if digit is not None:
-        return str(digit)
-    name, category = unicodedata.name(character, ""), unicodedata.category(character)
-    letter = None if category == "Cf" else re.search(r"(?:LETTER|SYLLABLE|VOWEL SIGN) (?:SMALL |CAPITAL )?(\w+)$", name)
-    if letter:
-        sound = letter[1].lower()
-        return _HEPBURN.get(sound, sound) if name.startswith(("HIRAGANA", "KATAKANA")) else sound
-    if category in _BY_CATEGORY:
-        return _BY_CATEGORY[category]
-    return f"[{name.lower()}]" if name and category[0] in "SP" else None
-
-
-def _say_what_to_install(lacks: str) -> None:
-    by_font: dict[str, str] = {}
-    for character in lacks:
-        font = _font_for(character)
-        by_font[font] = by_font.get(font, "") + character
-    for font, characters in by_font.items():
-        if font in _named:
-            continue
-        _named.add(font)
-        shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
-        more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
-        print(
-            f"note: no installed font has {shown}{more}, so pictures show names or numbers instead; install {font}",
-            file=sys.stderr,
-        )
 
 
 def _font_for(character: str) -> str:

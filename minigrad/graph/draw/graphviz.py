@@ -50,15 +50,15 @@ def lay_out(picture: Picture, format: str) -> bytes:
 def typeset(dot: str, format: str) -> bytes:
     """Return the picture that Graphviz makes from DOT text, by the system's ``dot`` program or else by pygraphviz.
 
-    If matplotlib is installed, :mod:`.fonts` replaces the characters that no font of this machine has. An SVG keeps them,
-    because its reader may have other fonts.
+    If matplotlib is installed, :mod:`.fonts` names the font that this machine lacks. The reader of an SVG may have other fonts.
     """
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
         import_extra("pygraphviz", "graph", "drawing a graph (not as text)")
-    with contextlib.suppress(MissingExtraError):
-        dot = dot if format == "svg" else fonts.readable(dot)
+    if format != "svg":
+        with contextlib.suppress(MissingExtraError):
+            fonts.name_missing(dot)
     with fonts.lent_to_graphviz() as environment:
         run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
     if run.returncode:
