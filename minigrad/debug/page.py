@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.pages.embed import Page
 from ..graph.pages.explain import explain
-from ..graph.pages.html import check_language, page
+from ..graph.pages.html import Page, check_language, page
 from .case import Seen, WatchedRun
 from .river import loss_svg
 

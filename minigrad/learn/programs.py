@@ -11,9 +11,8 @@ import numpy as np
 
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError
-from ..graph.pages.explain import explain
+from ..graph.pages.explain import explain, page_data
 from ..graph.pages.lesson import validated
-from ..graph.pages.page_data import page_data
 from ..graph.record.capture import capture
 from ..graph.record.trace import trace
 from .counting import Calls, work

@@ -13,9 +13,8 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, primitive
 from minigrad.engine.registry import primitives
-from minigrad.graph.pages.explain import WHAT_IF
+from minigrad.graph.pages.explain import WHAT_IF, page_data
 from minigrad.graph.pages.html import asset, page, plain
-from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.pages.replay import LEAVES, _Trees
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph

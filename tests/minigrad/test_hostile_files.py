@@ -17,7 +17,7 @@ from minigrad import Tensor
 from minigrad.engine.observers import scope
 from minigrad.engine.registry import primitives
 from minigrad.graph.pages import explain as explain_module
-from minigrad.graph.pages.page_data import page_data
+from minigrad.graph.pages.explain import page_data
 from minigrad.graph.record import storage
 from minigrad.graph.record.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint

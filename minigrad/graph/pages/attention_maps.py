@@ -19,8 +19,7 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ..draw.figures import POINT, check_suffix, figure, plain_label, save, text_width
 from ..draw.fonts import place_labels
-from .embed import Page
-from .html import check_language, save_page
+from .html import Page, check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
 MOST_ACROSS = 8  # heads in a row of the picture

@@ -1,27 +1,49 @@
-"""``explain`` writes a page that steps through a computation: its operations, then its vector-Jacobian products."""
+"""``explain`` writes a page that steps through a computation: its operations, then its vector-Jacobian products.
+
+First it finds the sweep to show. Then ``page_data`` collects all that the page knows: the nodes, the edges, the steps, and what
+is wrong with some of them. ``packing`` and ``html`` write it into a file.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import math
 import os
-from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from ..._source import program_variable
+from ...engine.registry import is_elementwise
 from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
-from ...errors import ArgumentError, GraphError
+from ...errors import ArgumentError, GraphError, MinigradError
+from ...guards.nonfinite import is_bad
 from ..record.capture import capture
-from ..record.model import Graph
-from .embed import Page
-from .html import check_language, save_page
+from ..record.culprits import forward_marks, overflowing_sums
+from ..record.derivatives import comparisons
+from ..record.keywords import keyword_data
+from ..record.model import Edge, Graph, Node
+from .causes import backward_cause, forward_cause, given, sum_cause
+from .equations import equation
+from .formulas import formula, formula_values
+from .html import Page, check_language, save_page
 from .lesson import validated
 from .packing import packed
-from .page_data import cotangent_of, outputs_of, page_data
+from .programs import program
 from .raised import raised
-from .truth import MOST_CHECKED
-from .written import written
+from .replay import replay_data
+from .scenes import scenes
+from .tensors import Tensors, shown, values_of
+
+MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
+MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
+MOST_NUMBERS = 4_000_000  # elements of all results; above this, running them a second time takes long
+
+Data = dict[str, Any]
 
 # The scripts of the page. Each one uses those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
@@ -94,14 +116,29 @@ def explain(
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     failed = isinstance(tensor, BaseException)
     graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
-    data = page_data(graph, False if failed else check, show, program_variable("tokens"))
+    with _collector_at_rest():
+        data = page_data(graph, False if failed else check, show, program_variable("tokens"))
     data["lesson"], data["step"] = validated(lesson, data), step
-    data["written"] = None if failed else written(graph, data["steps"])
+    data["written"] = None if failed else _written(graph, data["steps"])
+    with _collector_at_rest():
+        columns = packed(data)
     title = f"{data['title']}: step by step"
-    return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
+    return save_page(path, "stepper", columns, language, title=title, scripts=SCRIPTS, more=["play"])
 
 
-# The sweep to show
+@contextlib.contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Pause the garbage collector. A page's lists and dicts all stay in use, and scanning them takes a quarter of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+# --- the sweep to show ---
 
 
 def _swept(tensor: Tensor, params: Any) -> Graph:
@@ -136,21 +173,228 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
     end, output = graph.ends[0]
-    if cotangent_of(graph.nodes[end], output) is None:
+    if _gradients(graph.nodes[end])[output] is None:
         return False
-    hooked = {node.id for node, entry in zip(graph.operations(), tape(tensor)) if entry.hooks and entry.hooks.functions}
-    sums: dict[int, dict[int, Any]] = defaultdict(dict)
-    for edge in graph.contributions():
-        sent, output = sums[edge.source], edge.output or 0
-        sent[output] = sent[output] + edge.contribution if output in sent else edge.contribution
-    for node in graph.operations():
-        arrived = {i: c for i in range(outputs_of(node)) if (c := cotangent_of(node, i)) is not None}
-        sent = sums[node.id]
-        same = arrived.keys() == sent.keys() and all(_close(arrived[i], sent[i]) for i in sent)
-        if not same and node.id != end and node.id not in hooked:
-            return False
-    return True
+    sums = {(edge.source, edge.output or 0): total for edge, total in _sums(graph)}
+    different = {
+        node.id
+        for node in graph.operations()
+        for i, arrived in enumerate(_gradients(node))
+        if not _close(arrived, sums.get((node.id, i))) and node.id != end
+    }
+    return not different or different <= {
+        node.id for node, entry in zip(graph.operations(), tape(tensor)) if entry.hooks and entry.hooks.functions
+    }
 
 
 def _close(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
     return bool(np.array_equal(a, b)) or np.allclose(a, b, rtol=1e-3, equal_nan=True)
+
+
+def _gradients(node: Node) -> list[Any]:
+    """Return the gradient of each output of a node; None if none has arrived."""
+    count = len(node.value) if isinstance(node.value, tuple) else 1
+    return [node.cotangent.get(i) if isinstance(node.cotangent, dict) else node.cotangent for i in range(count)]
+
+
+def _sums(graph: Graph) -> Iterator[tuple[Edge, Any]]:
+    """Yield the contributions in the order of the sweep, each with the gradient of its source after it."""
+    sums: dict[tuple[int, int], Any] = {}
+    for edge in graph.contributions():
+        slot = edge.source, edge.output or 0
+        sums[slot] = sums[slot] + edge.contribution if slot in sums else edge.contribution
+        yield edge, sums[slot]
+
+
+# --- the data of the page ---
+
+
+def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens: Any = None) -> Data:
+    """Return all data of the page. ``tokens`` is what the program calls so; see ``explain`` for the others.
+
+    A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
+    result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
+    ``["fit", edge]`` follows and adds it instead.
+    """
+    labels = [node.label for node in graph.nodes]
+    files, spans = program(graph)
+    drawn, home = scenes(graph, labels)
+    tensors = Tensors(graph)
+    views = shown(show, graph, labels, tokens)
+    into = graph.edges_into()
+    nodes = [
+        _node(node, into.get(node.id, ()), tensors, views.get(node.id))
+        | {"name": labels[node.id], "span": spans[node.id], "scene": home[node.id]}
+        | {"changed": _changed(node, into.get(node.id, ()))}
+        for node in graph.nodes
+    ]
+    edges = {edge: _edge(edge, graph, into[edge.target], tensors) for edge in graph.edges}
+    steps = [("forward", node.id) for node in graph.operations()]
+    turn = len(steps)
+    steps += _backward_steps(graph, edges, tensors)
+    add_causes(graph, nodes)
+    if check or (check is None and turn <= MOST_CHECKED):
+        _add_checks(graph, edges)
+    return {
+        "title": labels[graph.ends[0][0]],
+        "program": {"files": files},
+        "nodes": nodes,
+        "edges": list(edges.values()),
+        "steps": steps,
+        "turn": turn,
+        "end": graph.ends[0],
+        "replay": replay_data(graph),
+        "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
+        "scenes": drawn,
+        "lesson": None,
+        "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
+    }
+
+
+def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | None) -> Data:
+    return {
+        "kind": node.kind,
+        "operation": node.operation,
+        "details": node.details,
+        "keywords": keyword_data(node.keywords),
+        "module": node.module,
+        **tensors.of_node(node, operands, _gradients(node), show),
+        "bad": None,
+        "badGradient": None,
+        "why": None,
+    }
+
+
+def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
+    """Return what else happened to the operands here: one was broadcast, its dtype changed, or values were clipped."""
+    if node.operation is None or isinstance(node.value, tuple) or node.value is None:
+        return []
+    found = []
+    arrays = [edge.value for edge in operands if edge.value is not None]
+    elementwise = is_elementwise(node.primitive)
+    if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
+        found.append("broadcast")
+    typed = {a.dtype.kind + str(a.dtype.itemsize) for a in arrays if isinstance(a, (np.ndarray, np.generic))}
+    result = np.asarray(node.value).dtype
+    if elementwise and result.kind in "fc" and typed - {result.kind + str(result.itemsize)}:
+        found.append("cast")
+    if node.operation == "clip" and operands and np.any(np.not_equal(operands[0].value, node.value)):
+        found.append("clipped")
+    return found
+
+
+def _edge(edge: Edge, graph: Graph, operands: Sequence[Edge], tensors: Tensors) -> Data:
+    """Return the data of one edge. ``operands`` are all edges into its operation."""
+    source, node = graph.nodes[edge.source], graph.nodes[edge.target]
+    usual = source.value[edge.output] if edge.output is not None and source.value is not None else source.value
+    rule = None if edge.contribution is None else formula(node.primitive, edge.argument)
+    by = f"/d {edge.argument}" if len(operands) > 1 else ""
+    about: Data = {
+        "source": edge.source,
+        "target": edge.target,
+        "argument": edge.argument,
+        "output": edge.output or 0,
+        "value": None if edge.value is usual else tensors.array(edge.value),
+        "raw": tensors.array(edge.raw),
+        "amount": None if edge.contribution is edge.raw else tensors.array(edge.contribution),
+        "sum": None,
+        "answer": "y",
+        "formula": None,  # the local derivative, with the names of its rule
+        "equation": None,  # the same as a tree, which the page writes with the names of the program
+        "elementwise": False,
+        "check": None,
+    }
+    if rule is not None:
+        head = f"d {node.operation}{by}: "
+        about["answer"], about["elementwise"] = rule.answer, rule.elementwise
+        about["formula"] = {"en": head + rule.text, "ja": head + rule.text_ja}
+        values = formula_values(node, operands, edge)
+        about["equation"] = equation(rule, node.operation or "", edge.argument, values)
+    return about
+
+
+def _backward_steps(graph: Graph, edges: Mapping[Edge, Data], tensors: Tensors) -> list[tuple[str, int]]:
+    """Return the steps of the sweep. Store with each edge the gradient of its source after its last step."""
+    numbers = {edge: number for number, edge in enumerate(edges)}
+    steps = []
+    for edge, total in _sums(graph):
+        edges[edge]["sum"] = tensors.array(total)
+        kinds = ["product"] if edge.raw is edge.contribution else ["product", "fit"]
+        steps += [(kind, numbers[edge]) for kind in kinds]
+    return steps
+
+
+# --- is it right? ---
+
+
+def _add_checks(graph: Graph, edges: Mapping[Edge, Data]) -> None:
+    """Set ``check`` of each edge to its comparison with a finite difference."""
+    # An operation that cannot run again near its operands has no check. The page says how many there are.
+    for edge, comparison in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
+        if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
+            edges[edge]["check"] = comparison._asdict()
+        elif comparison.reason in ("left out", "unsteady"):
+            edges[edge]["unchecked"] = True
+
+
+def add_causes(graph: Graph, nodes: Sequence[Data]) -> None:
+    """Set ``bad`` and ``badGradient`` of culprits, which made a NaN or infinity, and of victims, and ``why`` of culprits."""
+    into = graph.edges_into()
+    labels = [about["name"] for about in nodes]
+    for number, mark in forward_marks(graph).items():
+        node, about = graph.nodes[number], nodes[number]
+        about["bad"] = mark
+        if mark == "culprit":
+            about["why"] = given() if node.operation is None else forward_cause(node, into[number], labels)
+    reached: set[int] = set()
+    for edge in graph.contributions():
+        if not is_bad(edge.contribution):
+            continue
+        reached.add(edge.source)
+        node, about = graph.nodes[edge.target], nodes[edge.target]
+        marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
+        if not marked and not is_bad(node.cotangent) and about["badGradient"] is None:
+            about["badGradient"] = "culprit"
+            about["why"] = about["why"] or backward_cause(node, into[node.id], edge, labels)
+    reached |= {node.id for node in graph.nodes if is_bad(node.cotangent)}
+    sums = {edge.source for edge in overflowing_sums(graph)} if reached else set()
+    for number in sorted(reached):
+        about = nodes[number]
+        if about["badGradient"] is None:
+            about["badGradient"] = "culprit" if number in sums else "victim"
+            if number in sums:
+                about["why"] = about["why"] or sum_cause(graph.nodes[number])
+
+
+# --- the run as a program ---
+
+
+def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
+    """Return the run as a NumPy program, or the reason why there is none; None without the package ``codegen``.
+
+    A line has the numbers of the steps that it runs, counted from 1. For a step without a line of its own, ``elsewhere`` has
+    the line that shows its value.
+    """
+    if find_spec("...codegen", __package__) is None:
+        return None
+    operations = list(graph.operations())
+    numbers = sum(np.size(value) for node in operations for value in values_of(node))
+    if len(operations) > MOST_WRITTEN or numbers > MOST_NUMBERS:
+        limits = {"operations": len(operations), "numbers": numbers, "most": MOST_WRITTEN, "mostNumbers": MOST_NUMBERS}
+        return {"reason": "tooLarge", **limits}
+    from ...codegen.traced import written_trace
+
+    try:
+        written, lines, elsewhere = written_trace(graph)
+    except MinigradError as error:
+        return {"reason": "refused", "why": str(error)}
+    number = {step: i + 1 for i, step in enumerate(steps)}
+    number |= {("sum", e): number.get(("fit", e), n) for (kind, e), n in [*number.items()] if kind == "product"}
+    return {
+        "constants": [f"{name} {array.dtype} {array.shape}" for name, array in written.constants.items()],
+        "lines": [line for line, _ in lines],
+        "steps": [sorted({number[step] for step in line_steps if step in number}) for _, line_steps in lines],
+        "elsewhere": {number[step]: line for step, line in elsewhere.items() if step in number},
+    }

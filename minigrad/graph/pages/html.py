@@ -1,4 +1,4 @@
-"""Writes pages. Each page is one HTML file and needs no network, no server and no library."""
+"""Writes pages, and shows them in notebooks. Each page is one HTML file and needs no network, no server and no library."""
 
 from __future__ import annotations
 
@@ -11,14 +11,47 @@ import os
 import re
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import ArgumentError
-from .embed import Page
 
 LANGUAGES = ("en", "ja")
+MOST_INLINE = 20_000_000  # bytes of the largest page that a notebook shows
+HEIGHT = 720
+_Path = type(Path())  # before Python 3.12, Path itself cannot be subclassed
+
+
+class Page(_Path):  # type: ignore[misc, valid-type]
+    """The path of a page. Jupyter shows the page itself, and needs no server for it."""
+
+    __slots__ = ()
+
+    def iframe(self, src: str | None = None, *, height: int = HEIGHT) -> str:
+        """Return HTML that shows the page inside another page.
+
+        Args:
+            src: the address under which the other page finds this page. By default the HTML contains the whole page.
+            height: the height in pixels.
+        """
+        what, text = ("srcdoc", self.read_text(encoding="utf-8")) if src is None else ("src", src)
+        return (
+            f'<iframe {what}="{html.escape(text)}" title="{html.escape(self.stem)}" width="100%" height="{height}" '
+            'sandbox="allow-scripts allow-modals"></iframe>'
+        )
+
+    def _repr_html_(self) -> str | None:
+        """Return the HTML for a notebook, or None if there is no page. Then the notebook prints the path."""
+        try:
+            if self.suffix.lower() not in (".html", ".htm") or not self.is_file():
+                return None
+            if self.stat().st_size > MOST_INLINE:
+                return f"<p>{html.escape(self.name)} is too large to be shown here: open the file in a browser.</p>"
+            return self.iframe()
+        except OSError:
+            return None
 
 
 def check_language(language: str, caller: str = "to_html") -> None:

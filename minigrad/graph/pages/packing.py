@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
-import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,19 +16,6 @@ ARRAYS = ("value", "raw", "amount", "sum", "weights")
 LISTS = ("values", "gradients")
 
 
-@contextlib.contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Pause the garbage collector. A page's lists and dicts all stay in use, and scanning them would double the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@collector_at_rest()
 def packed(data: Data) -> Data:
     """Return the data with ``nodes`` and ``edges`` as columns. Rules and arrays become numbers in ``rules`` and ``arrays``."""
     arrays = _Arrays()

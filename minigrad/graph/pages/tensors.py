@@ -52,6 +52,16 @@ class Tensors:
                 break
         self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
 
+    def of_node(self, node: Node, operands: Sequence[Edge], gradients: Sequence[Any], show: Data | None) -> Data:
+        """Return the arrays of a node for the page. ``show`` is how the page draws them."""
+        view = None if show is None else show.get("shape")
+        return {
+            "values": [self.array(value, view) for value in values_of(node)],
+            "gradients": [self.array(gradient, view) for gradient in gradients],
+            "weights": self.array(attention_of(node, operands)),
+            "show": show,
+        }
+
     def array(self, value: Any, view: Shape | None = None) -> Data | None:
         """Return an array for the page; None if it is not an array of numbers. ``view`` is the shape that its map shows."""
         if np.size(value) <= MOST_SHOWN:

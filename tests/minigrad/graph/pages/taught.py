@@ -3,7 +3,7 @@
 from typing import Any
 
 from minigrad import Tensor
-from minigrad.graph.pages.page_data import page_data
+from minigrad.graph.pages.explain import page_data
 from minigrad.graph.record.capture import capture
 
 

@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, Tensor
 from minigrad.graph.pages import tensors
-from minigrad.graph.pages.page_data import page_data
+from minigrad.graph.pages.explain import page_data
 from minigrad.graph.pages.tensors import Tensors
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Edge, Graph, Node

@@ -9,8 +9,8 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine.primitive import primitive
+from minigrad.graph.pages.explain import page_data
 from minigrad.graph.pages.html import asset
-from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.record.capture import capture
 from tests.leaves import leaf
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.graph.pages.written import MOST_WRITTEN
+from minigrad.graph.pages.explain import MOST_WRITTEN
 from tests.leaves import leaf
 from tests.minigrad.graph.pages.test_explain import read
 

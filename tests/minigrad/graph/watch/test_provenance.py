@@ -7,7 +7,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import GraphError, Tensor
-from minigrad.graph.pages.page_data import page_data
+from minigrad.graph.pages.explain import page_data
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
 

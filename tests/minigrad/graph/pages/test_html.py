@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.graph.pages import embed
+from minigrad.graph.pages import html as pages
 from minigrad.graph.pages.attention_maps import AttentionMaps, Layer
-from minigrad.graph.pages.embed import Page
+from minigrad.graph.pages.html import Page
 
 
 def test_a_page_is_a_path(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_where_there_is_nothing_to_show(tmp_path: Path, monkeypatch: pytest.Monk
     assert page._repr_html_() is None  # not written yet: it prints as a path
     assert Page(tmp_path)._repr_html_() is None
     page.write_text("x" * 100, encoding="utf-8")
-    monkeypatch.setattr(embed, "MOST_INLINE", 50)
+    monkeypatch.setattr(pages, "MOST_INLINE", 50)
     assert page._repr_html_() == "<p>explain.html is too large to be shown here: open the file in a browser.</p>"
 
 
