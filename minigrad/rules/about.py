@@ -54,6 +54,8 @@ class About(NamedTuple):
             result (``out``, if an argument is called y), and words follow the first comma outside of parentheses.
         for_shapes: functions that return a better formula for some shapes or keywords, and None for the others. They read
             values by the names that the parameters of a rule may have.
+        written: the derivatives as functions that pages can run, where they cannot run the text of the rule: it loops, calls a
+            library, or is a composition. A test compares each with its rule.
         rules: the rules of these arguments. Another rule that replaces one of them has another formula.
     """
 
@@ -66,6 +68,7 @@ class About(NamedTuple):
     called: str = ""
     formulas: Mapping[str, str] = {}
     for_shapes: Mapping[str, Callable[..., str | None]] = {}
+    written: Mapping[str, Callable[..., Any]] = {}
     rules: Mapping[str, Any] = {}
 
 
@@ -74,6 +77,7 @@ class Derivative(NamedTuple):
 
     formula: str | None = None
     for_shapes: Callable[..., str | None] | None = None
+    written: Callable[..., Any] | None = None
 
 
 _NOTHING = About()
@@ -87,7 +91,7 @@ def about(*primitives: Primitive, **facts: Any) -> None:
     Raises:
         ArgumentError: a formula is for an argument that an operation does not have.
     """
-    described = {*facts.get("formulas", ()), *facts.get("for_shapes", ())}
+    described = {name for fact in ("formulas", "for_shapes", "written") for name in facts.get(fact, ())}
     for primitive in primitives:
         if unknown := described.difference(primitive.arguments or ("*",)):
             raise ArgumentError(f"{primitive.name} has no array argument {unknown}; it has {primitive.arguments}")
@@ -114,7 +118,7 @@ def derivative(primitive: Any, argument: str) -> Derivative:
     facts, name = known(primitive), argument if getattr(primitive, "arguments", ()) else "*"
     if name not in facts.rules or facts.rules[name] is not rule_of(primitive, name):
         return Derivative()
-    return Derivative(facts.formulas.get(name), facts.for_shapes.get(name))
+    return Derivative(facts.formulas.get(name), facts.for_shapes.get(name), facts.written.get(name))
 
 
 def depends_elementwise(primitive: Any) -> bool:

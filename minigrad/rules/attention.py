@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.fitting import unbroadcast
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError, ShapeError
@@ -169,6 +170,53 @@ def broadcasts(own: Shape, shape: Shape) -> bool:
 
 
 scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)
+
+
+def weights_of(query: Any, key: Any, mask: Any, bias: Any, scale: float | None, num_heads: int) -> Any:
+    """Return the weights of all heads, (..., heads, query, key)."""
+    return attention_weights(split_heads(query, num_heads), split_heads(key, num_heads), mask, bias, scale)
+
+
+def _joined(x: Array, shape: Shape) -> Array:
+    """Return (..., heads, length, d) as (..., length, heads * d), summed over a batch that ``shape`` does not have."""
+    x = np.swapaxes(x, -3, -2)
+    return unbroadcast(x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1]), shape)
+
+
+def _by_scores(
+    g: Array, query: Array, key: Array, value: Array, mask: Any, bias: Any, scale: float | None, num_heads: int
+) -> Array:
+    """Return the cotangent of the scaled and biased scores: ``w * (h - sum(h * w))`` with ``h = g @ value^T``."""
+    w = weights_of(query, key, mask, bias, scale, num_heads)
+    h = split_heads(g, num_heads) @ np.swapaxes(split_heads(value, num_heads), -1, -2)
+    return w * (h - np.sum(h * w, axis=-1, keepdims=True))
+
+
+def _by_query(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, bias: Any, scale: Any, num_heads: int, query_shape: Any
+) -> Any:
+    s = _by_scores(g, query, key, value, mask, bias, scale, num_heads)
+    return _joined(s * scale_of(query.shape[-1] // num_heads, scale) @ split_heads(key, num_heads), query_shape)
+
+
+def _by_key(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, bias: Any, scale: Any, num_heads: int, key_shape: Any
+) -> Any:
+    s = np.swapaxes(_by_scores(g, query, key, value, mask, bias, scale, num_heads), -1, -2)
+    return _joined(s * scale_of(query.shape[-1] // num_heads, scale) @ split_heads(query, num_heads), key_shape)
+
+
+def _by_value(g: Any, query: Any, key: Any, mask: Any, bias: Any, scale: Any, num_heads: int, value_shape: Any) -> Any:
+    w = weights_of(query, key, mask, bias, scale, num_heads)
+    return _joined(np.swapaxes(w, -1, -2) @ split_heads(g, num_heads), value_shape)
+
+
+def _by_bias(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, bias: Any, scale: Any, num_heads: int, bias_shape: Any
+) -> Any:
+    return unbroadcast(_by_scores(g, query, key, value, mask, bias, scale, num_heads), bias_shape)
+
+
 _SLOPE = "w * (h - sum(h * w)), h = g @ value^T, with attention weights w"
 about(
     scaled_dot_product_attention,
@@ -178,4 +226,5 @@ about(
         "value": "w^T @ g, with attention weights w",
         "bias": _SLOPE,
     },
+    written={"query": _by_query, "key": _by_key, "value": _by_value, "bias": _by_bias},
 )

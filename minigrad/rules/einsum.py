@@ -56,9 +56,14 @@ def contracted(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
 
 
 def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize: Any) -> Array:
-    terms, output = explicit(subscripts, tuple(map(np.ndim, args)))
-    mine, shape = terms[i], np.shape(args[i])
-    factors, others = [g, *args[:i], *args[i + 1 :]], ",".join([output, *terms[:i], *terms[i + 1 :]])
+    terms, output = explicit(subscripts, tuple([np.ndim(a) for a in args]))
+    factors, others = [g, *args[:i], *args[i + 1 :]], [output, *terms[:i], *terms[i + 1 :]]
+    return contraction(factors, others, terms[i], np.shape(args[i]), optimize)
+
+
+def contraction(factors: list[Array], terms: list[str], mine: str, shape: tuple[int, ...], optimize: Any) -> Array:
+    """Return the sum of products with the labels ``mine`` of an operand of this shape, which may miss or repeat some."""
+    others = ",".join(terms)
     labels = "".join(dict.fromkeys(mine))
     known = "".join(label for label in labels if label in others)
     sums = einsum(*factors, subscripts=f"{others}->{known}", optimize=optimize)

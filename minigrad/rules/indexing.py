@@ -162,8 +162,33 @@ take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, a
 take_along_axis = primitive(
     np.take_along_axis, lambda arr, indices, /, axis=-1: np.take_along_axis(arr, indices, axis=axis)
 ).vjp(arr=_take_along_axis_rule)
-about(take, formulas={"a": "g, added at the selected elements, 0 elsewhere"})
-about(take_along_axis, formulas={"arr": "g, added at the selected elements, 0 elsewhere"})
+
+
+def places(shape: Shape) -> Array:
+    """Return the number of each element. After an operation that moves elements, it shows where each one came from."""
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+def added_at(g: Array, numbers: Array, shape: Shape) -> Array:
+    """Return zeros of ``shape`` with each element of ``g`` added at the element with its number in ``numbers``."""
+    summed = np.bincount(np.ravel(numbers), np.ravel(g), math.prod(shape))
+    return summed[: math.prod(shape)].reshape(shape)
+
+
+about(
+    take,
+    formulas={"a": "g, added at the selected elements, 0 elsewhere"},
+    written={"a": lambda g, a_shape, indices, axis: added_at(g, np.take(places(a_shape), indices, axis=axis), a_shape)},
+)
+about(
+    take_along_axis,
+    formulas={"arr": "g, added at the selected elements, 0 elsewhere"},
+    written={
+        "arr": lambda g, arr_shape, indices, axis: added_at(
+            g, np.take_along_axis(places(arr_shape), indices, axis=axis), arr_shape
+        )
+    },
+)
 where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y), bind=_where_call).vjp(
     x=new_array(lambda g, condition: np.where(condition, g, 0)),
     y=new_array(lambda g, condition: np.where(condition, 0, g)),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..device import check_range
+from ..engine.fitting import unbroadcast
 from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
@@ -163,10 +164,21 @@ def _gelu(x: Array, /, approximate: str = "none") -> Array:
 
 
 gelu = primitive(_gelu, name="gelu").reference(_gelu)
+
+
+def _gelu_x(g: Array, x: Array, approximate: str) -> Array:
+    """Return ``g (Phi(x) + x phi(x))``, or ``g`` times the slope of ``x (1 + tanh(u)) / 2`` with u as in :func:`_gelu`."""
+    if approximate == "none":
+        return g * (0.5 * (1 + erf(x / math.sqrt(2))) + x * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+    t = np.tanh(TANH_SCALE * (x + TANH_CUBIC * x**3))
+    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * TANH_SCALE * (1 + 3 * TANH_CUBIC * x * x))
+
+
 about(
     gelu,
     elementwise=True,
     formulas={"x": "g * (Phi(x) + x * phi(x)), with the normal distribution Phi and its density phi"},
+    written={"x": _gelu_x},
 )
 
 
@@ -196,6 +208,13 @@ about(
     only_overflows=True,
     formulas={"x": "g @ weight^T", "weight": "x^T @ g", "bias": "g, summed over the rows"},
     for_shapes={"weight": lambda x_shape: product_by_y(len(x_shape), 2)},
+    written={
+        "x": lambda g, weight, x_shape: unbroadcast(np.matmul(g, np.swapaxes(weight, -1, -2)), x_shape),
+        "weight": lambda g, x, weight_shape: (
+            np.outer(x, g) if x.ndim == 1 else unbroadcast(np.matmul(np.swapaxes(x, -1, -2), g), weight_shape)
+        ),
+        "bias": lambda g, bias_shape: unbroadcast(g, g.shape[-1:] if len(bias_shape) == 1 < g.ndim else bias_shape),
+    },
 )
 
 
@@ -235,6 +254,21 @@ def _of_unit_variance(centred: Array, eps: Any) -> Array:
 
 
 layer_norm = primitive(_layer_norm, name="layer_norm").reference(_layer_norm)
+
+
+def _deviation(x: Array, eps: float) -> Array:
+    return np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)
+
+
+def _normed(x: Array, eps: float) -> Array:
+    return (x - np.mean(x, axis=-1, keepdims=True)) / _deviation(x, eps)
+
+
+def _apart(h: Array, z: Array) -> Array:
+    """Return ``h`` without its mean and without its component along ``z``."""
+    return h - np.mean(h, axis=-1, keepdims=True) - z * np.mean(h * z, axis=-1, keepdims=True)
+
+
 _DEVIATION = "sqrt(var(x) + eps)"
 about(
     layer_norm,
@@ -242,6 +276,13 @@ about(
         "x": f"(h - mean(h) - z * mean(h * z)) / {_DEVIATION}, h = g * gamma, z = (x - mean(x)) / {_DEVIATION}",
         "gamma": f"g * (x - mean(x)) / {_DEVIATION}, summed over the rows",
         "beta": "g, summed over the rows",
+    },
+    written={
+        "x": lambda g, x, gamma, eps, x_shape: unbroadcast(
+            _apart(g * gamma, _normed(x, eps)) / _deviation(x, eps), x_shape
+        ),
+        "gamma": lambda g, x, eps, gamma_shape: unbroadcast(g * _normed(x, eps), gamma_shape),
+        "beta": lambda g, beta_shape: unbroadcast(g, beta_shape),
     },
 )
 
@@ -304,9 +345,17 @@ def check_labels(scores: Array, labels: Array, reduction: str, function: str = "
 
 
 cross_entropy = primitive(_cross_entropy, name="cross_entropy").reference(_of_labels)
+
+
+def _by_logits(g: Array, logits: Array, labels: Array, reduction: str) -> Array:
+    each = g * np.ones(labels.shape) / (labels.size if reduction == "mean" else 1)
+    return each[..., None] * (softmax(logits) - (np.arange(logits.shape[-1]) == labels[..., None]))
+
+
 about(
     cross_entropy,
     formulas={
         "logits": "g * (softmax(logits) - one_hot(labels)), divided by the number of labels for the mean",
     },
+    written={"logits": _by_logits},
 )

@@ -12,7 +12,8 @@ from ..engine.methods import Axis
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from .about import about
-from .axes import axes_of
+from .axes import axes_of, expand
+from .elementwise import ratio
 
 
 def _norm(x: Array, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
@@ -69,7 +70,11 @@ norm = primitive(
     np.linalg.norm,
     lambda x, /, ord=None, axis=None, keepdims=False: np.linalg.norm(x, ord, axis, keepdims),
 ).reference(_norm)
-about(norm, formulas={"x": "g * x / y, for the 2-norm; other norms have their own derivatives"})
+about(
+    norm,
+    formulas={"x": "g * x / y, for the 2-norm; other norms have their own derivatives"},
+    written={"x": lambda g, ans, x, x_shape, axis: expand(g, x_shape, axis) * ratio(x, expand(ans, x_shape, axis))},
+)
 
 
 def _norm_over_axes(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:

@@ -182,7 +182,21 @@ composite(
 about(prod, only_overflows=True)
 about(prod, nanprod, formulas={"a": "g * prod(others)"})
 about(cumsum, formulas={"a": "g, summed from each position to the end"})
-about(cumprod, formulas={"a": "g * prod(others), summed from each position to the end"})
+
+
+def _products_of_others(g: Array, a: Array, a_shape: Shape, axis: int | None) -> Array:
+    """Return ``g prod(others)``, summed from each position to the end."""
+    rows = rows_of(a, axis)
+    others = np.where(np.eye(rows.shape[-1], dtype=bool), 1, rows[..., None, :])  # row i has 1 instead of element i
+    products = np.triu(np.cumprod(others, axis=-1))
+    return from_rows(np.sum(products * rows_of(g, axis)[..., None, :], axis=-1), a_shape, axis)
+
+
+about(
+    cumprod,
+    formulas={"a": "g * prod(others), summed from each position to the end"},
+    written={"a": _products_of_others},
+)
 
 
 def _with_initial(running: Callable[..., Any], first: int) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 from .about import about
-from .indexing import scatter_add
+from .indexing import added_at, places, scatter_add
 
 Shape = tuple[int, ...]
 
@@ -249,7 +249,17 @@ def _turned(a_shape: Shape, ans: Array) -> str | None:
 transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
     a=lambda g, axes: np.transpose(g, axes and sorted(range(g.ndim), key=[i % g.ndim for i in axes].__getitem__))
 )
-about(transpose, notation="a^T", formulas={"a": "g, with the axes in their original order"}, for_shapes={"a": _turned})
+about(
+    transpose,
+    notation="a^T",
+    formulas={"a": "g, with the axes in their original order"},
+    for_shapes={"a": _turned},
+    written={
+        "a": lambda g, axes: np.transpose(
+            g, None if axes is None else np.argsort([axis % g.ndim for axis in axes]).tolist()
+        )
+    },
+)
 swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
     a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
 )
@@ -270,7 +280,20 @@ stack = primitive(np.stack, lambda *arrays, axis=0: np.stack(arrays, axis=axis),
     lambda g, i, axis: g[(slice(None),) * (axis % g.ndim) + (i,)]
 )
 split = primitive(np.split, _split).vjp(ary=_split_rule)
-about(concatenate, stack, formulas={"*": "g, the part of this operand"})
+
+
+def _part(g: Array, i: int, args: list[Array], axis: int | None) -> Array:
+    if axis is None:
+        return np.split(g, np.cumsum([np.size(a) for a in args])[:-1])[i].reshape(np.shape(args[i]))
+    return np.split(g, np.cumsum([np.shape(a)[axis] for a in args])[:-1], axis=axis)[i]
+
+
+about(concatenate, formulas={"*": "g, the part of this operand"}, written={"*": _part})
+about(
+    stack,
+    formulas={"*": "g, the part of this operand"},
+    written={"*": lambda g, i, axis: np.take(g, i, axis=axis)},
+)
 about(split, formulas={"ary": "g, concatenated from the gradients of all parts"})
 
 # Compositions that reshape or move axes
@@ -320,7 +343,11 @@ repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repe
     a=_repeat_rule
 )
 tile = primitive(np.tile, lambda A, /, reps: np.tile(A, reps), bind=_tile_call).vjp(A=_tile_rule)
-about(repeat, formulas={"a": "g, summed over the copies"})
+about(
+    repeat,
+    formulas={"a": "g, summed over the copies"},
+    written={"a": lambda g, a_shape, repeats, axis: added_at(g, np.repeat(places(a_shape), repeats, axis), a_shape)},
+)
 about(tile, formulas={"A": "g, summed over the copies"})
 copy = primitive(np.copy, lambda a, /, order="K": np.copy(a, order)).vjp(a=lambda g: g)
 sliding_window_view = primitive(
@@ -338,7 +365,15 @@ about(overlapped, formulas={"windows": "the windows of g"})
 diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(
     a=_diagonal_rule
 )
-about(diagonal, formulas={"a": "g, on the diagonal, 0 elsewhere"})
+about(
+    diagonal,
+    formulas={"a": "g, on the diagonal, 0 elsewhere"},
+    written={
+        "a": lambda g, a_shape, offset, axis1, axis2: added_at(
+            g, np.diagonal(places(a_shape), offset, axis1, axis2), a_shape
+        )
+    },
+)
 tril: Primitive = primitive(np.tril, lambda m, /, k=0: np.tril(m, k)).vjp(m=new_array(lambda g, k: tril(g, k=k)))
 triu: Primitive = primitive(np.triu, lambda m, /, k=0: np.triu(m, k)).vjp(m=new_array(lambda g, k: triu(g, k=k)))
 diag = composite(np.diag, _diag)

@@ -22,13 +22,14 @@ from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError, MinigradError
 from ...guards.nonfinite import is_bad
+from ...rules.indexing import clip
 from ..record.capture import capture
 from ..record.culprits import forward_marks, overflowing_sums
 from ..record.derivatives import comparisons
 from ..record.keywords import keyword_data
 from ..record.model import Edge, Graph, Node
 from .causes import backward_cause, forward_cause, given, sum_cause
-from .equations import equation
+from .equations import equation, notation
 from .formulas import formula, formula_values
 from .html import Page, check_language, save_page
 from .lesson import validated
@@ -246,7 +247,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         "turn": turn,
         "end": graph.ends[0],
         "replay": replay_data(graph),
-        "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
+        "modules": [{"name": m.title, "kind": m.kind, "parent": m.parent} for m in graph.modules],
         "scenes": drawn,
         "lesson": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
@@ -259,6 +260,7 @@ def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | N
         "operation": node.operation,
         "details": node.details,
         "keywords": keyword_data(node.keywords),
+        "notation": notation(node, len(operands)),
         "module": node.module,
         **tensors.of_node(node, operands, _gradients(node), show),
         "bad": None,
@@ -280,7 +282,7 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
     result = np.asarray(node.value).dtype
     if elementwise and result.kind in "fc" and typed - {result.kind + str(result.itemsize)}:
         found.append("cast")
-    if node.operation == "clip" and operands and np.any(np.not_equal(operands[0].value, node.value)):
+    if node.primitive is clip and operands and np.any(np.not_equal(operands[0].value, node.value)):
         found.append("clipped")
     return found
 
@@ -311,7 +313,7 @@ def _edge(edge: Edge, graph: Graph, operands: Sequence[Edge], tensors: Tensors) 
         about["answer"], about["elementwise"] = rule.answer, rule.elementwise
         about["formula"] = {"en": head + rule.text, "ja": head + rule.text_ja}
         values = formula_values(node, operands, edge)
-        about["equation"] = equation(rule, node.operation or "", edge.argument, values)
+        about["equation"] = equation(rule, node.primitive, edge.argument, values)
     return about
 
 

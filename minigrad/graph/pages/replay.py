@@ -2,7 +2,8 @@
 
 The page interprets them (``assets/python.js``) with NumPy's functions in JavaScript (``assets/numpy.js``). A number is
 itself, a text is a name, and a list is a function with its arguments. Functions that are written in NumPy, and the helpers
-that they call, become trees. Any other function stays a name. The page can run it only if it has a function of this name.
+that they call, become trees. NumPy's functions stay names, and the page can run a tree if it has all of them. It also has some
+functions of minigrad: numpy.js defines them under their full names, which are read from there.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import ast
 import builtins
 import inspect
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ...engine.primitive import Primitive
+from ...rules.about import derivative
 from ...source.functions import body_of
 from ..record.keywords import keyword_data
 from ..record.model import Graph
-from ._replayed import ANSWERS, STAND_INS
-from .formulas import rule_behind
+from .formulas import names_of, rule_behind
+from .html import asset
 
 Tree = Any
 Data = dict[str, Any]
@@ -34,15 +39,35 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Eq: "equal", ast.NotEq: "not_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater",
     ast.GtE: "greater_equal", ast.Is: "is", ast.IsNot: "is", ast.In: "in", ast.NotIn: "in",
 }  # fmt: skip
-_BUILTINS = {
-    "len": "len", "range": "range", "enumerate": "enumerate", "zip": "zip", "sum": "sum", "float": "float", "int": "float",
-    "tuple": "tolist", "list": "tolist", "max": "maximum", "min": "minimum", "abs": "absolute",
+_BUILTINS: dict[Any, str] = {
+    len: "len", range: "range", enumerate: "enumerate", zip: "zip", sum: "sum", float: "float", int: "float", bool: "float",
+    tuple: "tolist", list: "tolist", max: "maximum", min: "minimum", abs: "absolute",
 }  # fmt: skip
-# These functions cannot become trees, so numpy.js has them in addition to NumPy's functions.
-LEAVES = {
-    "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "sum_over",
-    "at_least_float32", "unbroadcast", "values_of",
-}  # fmt: skip
+_KINDS: dict[type, str] = {
+    int: "number",
+    float: "number",
+    tuple: "list",
+    list: "list",
+    str: "text",
+}  # of values on a page
+
+
+@cache
+def page_functions() -> dict[Any, str]:
+    """Return the functions of minigrad that the page has, and their names there."""
+    return {_resolved(name): name for name in re.findall(r'\("(minigrad\.[\w.]+)"', asset("numpy.js"))}
+
+
+@cache
+def page_answers() -> dict[Any, bool]:
+    """Return the questions about arrays that have one answer on the page, and the answer."""
+    found = re.findall(r'"((?:minigrad|numpy)\.[\w.]+)": (true|false)', asset("numpy.js"))
+    return {_resolved(name): answer == "true" for name, answer in found}
+
+
+def _resolved(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
 
 
 class _NotATreeError(Exception):
@@ -89,14 +114,12 @@ class _Trees:
             return None
 
     def _derivative(self, primitive: Primitive, argument: str) -> Tree:
-        """Return the tree of the rule, or of its replacement; None if there is no tree."""
-        rule = rule_behind(primitive, argument)
-        key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
-        stand_in = STAND_INS.get(key) if str(getattr(rule, "__module__", "")).startswith("minigrad.") else None
-        if stand_in is None and (rule is None or primitive.composition is not None):
+        """Return the tree of the rule, or of what is written for the page; None if there is no tree."""
+        rule, written = rule_behind(primitive, argument), derivative(primitive, argument).written
+        if written is None and (rule is None or primitive.composition is not None):
             return None
         try:
-            return self._helper(stand_in or rule)[2]
+            return self._helper(written or rule, {"g", "ans", *primitive.arguments})[2]
         except _NotATreeError:
             return None
 
@@ -106,36 +129,41 @@ class _Trees:
         Raises:
             _NotATreeError: the function cannot become a tree and is not NumPy's.
         """
+        if function in page_functions():
+            return page_functions()[function]
         plain = function.function if isinstance(function, Primitive) else function
-        name, module = getattr(function, "__name__", ""), str(getattr(plain, "__module__", None) or "numpy")
-        if module == "builtins":
-            if name not in _BUILTINS:
-                raise _NotATreeError
-            return _BUILTINS[name]
-        if isinstance(plain, np.ufunc) or module.partition(".")[0] in ("numpy", "math"):
-            return str(plain.__name__)
-        if getattr(function, "_numpy", None) or (name in LEAVES and module.startswith("minigrad.")):
-            return str(name)
+        numpys = next((one for one in (plain, *getattr(function, "_numpy", ())) if _of_numpy(one)), None)
+        if numpys is not None:
+            return str(numpys.__name__)
+        if plain in _BUILTINS:
+            return _BUILTINS[plain]
         if function not in self.names:
-            self.names[function] = f":{name}{len(self.names) or ''}"
+            self.names[function] = f":{getattr(function, '__name__', '')}{len(self.names) or ''}"
             self.helpers[self.names[function]] = self._helper(plain)
         return self.names[function]
 
-    def _helper(self, function: Any) -> list[Any]:
+    def _helper(self, function: Any, arrays: Iterable[str] = ()) -> list[Any]:
+        """Return the parameters of a function, its defaults and its tree. ``arrays`` are parameters that are always arrays."""
         body = body_of(function := inspect.unwrap(function))
         if body is None:
             raise _NotATreeError
         parameters = inspect.signature(function).parameters
         defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
-        names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-        return [list(parameters), keyword_data(defaults), _Reader(self, names, parameters).block(body)]
+        reader = _Reader(self, names_of(function), parameters, arrays)
+        return [list(parameters), keyword_data(defaults), reader.block(body)]
+
+
+def _of_numpy(function: Any) -> bool:
+    """Return whether the page may have a function by its own name: it is NumPy's, or Python's with numbers or an index."""
+    module = str(getattr(function, "__module__", None) or "numpy").partition(".")[0]
+    return isinstance(function, np.ufunc) or (callable(function) and module in ("numpy", "math", "_operator"))
 
 
 class _Reader:
     """Turns Python's syntax tree into a tree for the page. ``names`` are the module's, ``own`` the function's."""
 
-    def __init__(self, trees: _Trees, names: Mapping[str, Any], own: Iterable[str] = ()) -> None:
-        self.trees, self.names, self.own = trees, names, set(own)
+    def __init__(self, trees: _Trees, names: Mapping[str, Any], own: Iterable[str], arrays: Iterable[str]) -> None:
+        self.trees, self.names, self.own, self.arrays = trees, names, set(own), set(arrays)
 
     def block(self, steps: list[ast.stmt]) -> Tree:
         """Read assignments and branches up to a ``return``. Checks that raise are left out: the program has passed them."""
@@ -152,12 +180,12 @@ class _Reader:
                 return self._before(self._assigned(target, changed), rest)
             case ast.If() if isinstance(step.body[-1], ast.Raise):
                 return self.block([*step.orelse, *rest])
-            case ast.If() if not any(isinstance(inside, ast.Return) for inside in ast.walk(step)):
-                return self._before(["?", self.tree(step.test), self.block(step.body), self.block(step.orelse)], rest)
             case ast.If():
                 test = self.tree(step.test)
                 if isinstance(test, bool):  # an answer that is known
                     return self.block([*(step.body if test else step.orelse), *rest])
+                if not any(isinstance(inside, ast.Return) for inside in ast.walk(step)):
+                    return self._before(["?", test, self.block(step.body), self.block(step.orelse)], rest)
                 return ["?", test, self.block([*step.body, *rest]), self.block([*step.orelse, *rest])]
             case ast.With():
                 return self.block([*step.body, *rest])
@@ -195,12 +223,14 @@ class _Reader:
             case ast.BinOp():
                 return [_operator(node.op), self.tree(node.left), self.tree(node.right)]
             case ast.UnaryOp():
-                return [_operator(node.op), self.tree(node.operand)]
+                operand = self.tree(node.operand)
+                return (
+                    not operand
+                    if isinstance(node.op, ast.Not) and isinstance(operand, bool)
+                    else [_operator(node.op), operand]
+                )
             case ast.BoolOp():
-                first, *others = map(self.tree, node.values)
-                for other in others:
-                    first = [_operator(node.op), first, other]
-                return first
+                return self._all_or_any(node)
             case ast.Compare():
                 return self._comparison(node)
             case ast.IfExp():
@@ -227,6 +257,18 @@ class _Reader:
             case ast.Call():
                 return self._call(node)
         raise _NotATreeError
+
+    def _all_or_any(self, node: ast.BoolOp) -> Tree:
+        """Read ``a and b and c``, or ``or``, up to an answer that is known and decides it."""
+        decides = isinstance(node.op, ast.Or)
+        found: Tree = not decides
+        for value in node.values:
+            one = self.tree(value)
+            if one is decides:
+                return one if isinstance(found, bool) else [_operator(node.op), found, one]
+            if not isinstance(one, bool):
+                found = one if isinstance(found, bool) else [_operator(node.op), found, one]
+        return found
 
     def _literal(self, value: Any) -> Tree:
         if isinstance(value, str):
@@ -255,7 +297,7 @@ class _Reader:
         if not isinstance(node, ast.Attribute):
             return None
         base = self._object(node.value)
-        return getattr(base, node.attr, None) if isinstance(base, ModuleType) else None
+        return getattr(base, node.attr, None) if isinstance(base, (ModuleType, Primitive)) else None
 
     def _call(self, node: ast.Call) -> Tree:
         given = [self.tree(argument) for argument in node.args]
@@ -272,15 +314,27 @@ class _Reader:
                     tree = ["?", ["equal", self.tree(key), ["'", name]], chosen, tree]
                 return tree
         found = self._object(node.func)
-        if inspect.isfunction(found) and found in ANSWERS:
-            return ANSWERS[found]
+        if isinstance(found, Hashable) and found in page_answers():
+            return page_answers()[found]
+        if found is hasattr and isinstance(name := node.args[1], ast.Constant):  # is it a Tensor?
+            return hasattr(np.ndarray, str(name.value))
+        if found is isinstance:
+            return self._is_of_kind(*node.args)
         if found is not None:
             return [self.trees._name(found), *given, *more]
-        if isinstance(node.func, ast.Name) and node.func.id in LEAVES:
-            return [node.func.id, *given, *more]
         if isinstance(node.func, ast.Attribute):  # a method
             return [node.func.attr, self.tree(node.func.value), *given, *more]
         raise _NotATreeError
+
+    def _is_of_kind(self, value: ast.expr, classes: ast.expr) -> Tree:
+        """Read ``isinstance``. The page has arrays, which are NumPy's, numbers, lists and texts."""
+        asked = [self._object(one) for one in (classes.elts if isinstance(classes, ast.Tuple) else [classes])]
+        if np.ndarray in asked or not all(isinstance(one, type) for one in asked):
+            raise _NotATreeError
+        kinds = [_KINDS[one] for one in asked if one in _KINDS]
+        if not kinds or (isinstance(value, ast.Name) and value.id in self.arrays):
+            return False
+        return ["isinstance", self.tree(value), ["[]", *[["'", kind] for kind in kinds]]]
 
 
 def _operator(op: ast.AST) -> str:

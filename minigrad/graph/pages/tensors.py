@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.primitive import Primitive
 from ...errors import ArgumentError
+from ...rules.attention import scaled_dot_product_attention, weights_of
+from ...rules.neural import softmax
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
-from ._replayed import weights
 
 Data = dict[str, Any]
 Shape = tuple[int, ...]
@@ -189,8 +189,8 @@ def shown(show: Any, graph: Graph, labels: Sequence[str], tokens: Any = None) ->
             found[node.id] = _view(name, how, np.shape(node.value if weights is None else weights))
     if isinstance(tokens, (str, list, tuple)) and all(isinstance(token, str) for token in tokens):
         for node in graph.nodes:
-            weights = attention_of(node, into.get(node.id, ())) if node.operation == "attention" else node.value
-            if node.operation in ("attention", "softmax") and np.shape(weights)[-2:] == (len(tokens),) * 2:
+            weights = node.value if node.primitive is softmax else attention_of(node, into.get(node.id, ()))
+            if np.shape(weights)[-2:] == (len(tokens),) * 2:
                 found.setdefault(node.id, {"tokens": [list(tokens)] * 2})
     return found
 
@@ -212,10 +212,10 @@ def _view(name: str, how: Any, shape: Shape) -> Data:
 
 def attention_of(node: Node, operands: Sequence[Edge]) -> Any:
     """Return the weights (..., heads, query, key) of the attention primitive; None for any other node."""
-    if node.operation != "attention" or not isinstance(node.primitive, Primitive):
+    if node.primitive is not scaled_dot_product_attention:
         return None
     given = {edge.argument: edge.value for edge in operands}
     if given.keys() < {"query", "key"} or any(value is None for value in given.values()):
         return None
     heads, scale = node.keywords.get("num_heads", 1), node.keywords.get("scale")
-    return weights(given["query"], given["key"], given.get("mask"), given.get("bias"), scale, heads)
+    return weights_of(given["query"], given["key"], given.get("mask"), given.get("bias"), scale, heads)

@@ -1,5 +1,5 @@
-// NumPy's functions for the arrays of nd.js, with NumPy's names, and other functions that minigrad's rules use. There are no
-// derivatives here: they are trees in the page's data (python.js).
+// NumPy's functions for the arrays of nd.js, with NumPy's names, and functions of minigrad that rules use, with their full names:
+// replay.py reads these names from here. There are no derivatives here: they are trees in the page's data (python.js).
 
 const numpy = (() => {
   const { array, axesOf, map, pick, range, sizeOf } = nd;
@@ -43,7 +43,7 @@ const numpy = (() => {
     arccos: (x) => Math.acos(x), arctan: (x) => Math.atan(x), arcsinh: (x) => Math.asinh(x),
     arccosh: (x) => Math.acosh(x), arctanh: (x) => Math.atanh(x), deg2rad: (x) => x * (Math.PI / 180),
     rad2deg: (x) => x * (180 / Math.PI), absolute: (x) => Math.abs(x), fabs: (x) => Math.abs(x),
-    rint: even, round: (a) => even(a), erf, isnan: (x) => Number.isNaN(x),
+    rint: even, round: (a) => even(a), isnan: (x) => Number.isNaN(x),
     isinf: (x) => Math.abs(x) === Infinity, isfinite: (x) => Number.isFinite(x), logical_not: (x) => !x, float: (x) => x,
     add: (x, y) => x + y, subtract: (x, y) => x - y, multiply: (x, y) => x * y, divide: (x, y) => x / y,
     power: (x, y) => x ** y, float_power: (x, y) => x ** y, remainder, fmod: (x, y) => x % y,
@@ -63,11 +63,13 @@ const numpy = (() => {
     elementwise[name] = (x) => Math[name](x);
   }
   const plain = (x) => x === null || typeof x !== "object";
-  for (const [name, f] of Object.entries(elementwise)) {
+  function defineElementwise(name, f) {
     const one = (x, y, z) => Number(f(x, y, z));
     const parameters = f.toString().match(/\(([^)]*)\)/)[1];
     define(name, parameters.replaceAll(",", ""), (...xs) => (xs.every(plain) ? one(...xs.map(Number)) : map(one, ...xs.map(arrayOf))));
   }
+  Object.entries(elementwise).forEach(([name, f]) => defineElementwise(name, f));
+  defineElementwise("minigrad.rules.special.erf", erf);
   for (const name of ["copy", "astype"]) functions.get(name).parameters.push("order");
   const call = (name, ...xs) => functions.get(name)(...xs);
   define("clip", "a a_min a_max", (a, low, high) => call("minimum", call("maximum", a, low ?? -Infinity), high ?? Infinity));
@@ -97,7 +99,7 @@ const numpy = (() => {
     };
     define(name, `a axis keepdims${name === "var" || name === "std" ? " ddof" : ""}`, reduce);
   }
-  define("sum_over", "array axes", (a, axes) => call("sum", a, axes, true));
+  define("minigrad.engine.fitting.sum_over", "array axes", (a, axes) => call("sum", a, axes, true));
   define("norm", "x ord axis keepdims", (x, ord = null, axis = null, keepdims = false) => {
     const euclidean = ord === null || ord === "fro" || (ord === 2 && axesOf(x.shape.length, axis).length === 1);
     if (!euclidean) throw Object.assign(new Error("another norm"), { keyword: "ord" });
@@ -135,7 +137,13 @@ const numpy = (() => {
   define("len", "a", (a) => shapeOf(a)[0]);
   define("tolist", "a", listOf);
   define("dtype", "a", () => null);
-  define("iscomplexobj", "x", () => false);
+  define("isinstance", "x kinds", (x, kinds) => kinds.includes(Array.isArray(x) ? "list" : { number: "number", string: "text" }[typeof x]));
+  // Questions that rules ask about their arrays. replay.py reads the answers, and leaves out what the rules do otherwise.
+  const answers = {
+    "minigrad.device.is_device_array": false, "numpy.iscomplexobj": false, "minigrad.rules.ranges.squares_fit": true,
+    "minigrad.rules.ranges.all_finite": true,
+  };
+  for (const [name, answer] of Object.entries(answers)) define(name, "x", () => answer);
   define("range", "start stop", (start, stop) => (stop === undefined ? range(start) : range(Math.max(stop - start, 0)).map((i) => start + i)));
   define("enumerate", "a", (a) => listOf(a).map((value, i) => [i, value]));
   define("zip", "a b", (a, b) => listOf(a).slice(0, listOf(b).length).map((value, i) => [value, listOf(b)[i]]));
@@ -145,8 +153,8 @@ const numpy = (() => {
     define(name, "shape", (shape) => nd.full([listOf(shape)].flat(), value));
     define(`${name}_like`, "a", (a) => nd.full(shapeOf(a), value));
   }
-  define("axes_of", "ndim axis", axesOf);
-  define("unbroadcast", "array shape", (g, shape) => nd.fit(arrayOf(g), shape));
+  define("minigrad.rules.axes.axes_of", "ndim axis", axesOf);
+  define("minigrad.engine.fitting.unbroadcast", "array shape", (g, shape) => nd.fit(arrayOf(g), shape));
   define("bincount", "x weights minlength", (x, weights, least = 0) => {
     const n = arrayOf(x).values.reduce((most, i) => Math.max(most, i + 1), numberOf(least));
     return nd.addAt(arrayOf(weights), arrayOf(x).values, [n]);
@@ -218,7 +226,7 @@ const numpy = (() => {
     return pick(x, places, shape);
   }
   define("getitem", "x index", getitem);
-  define("scatter_add", "updates index shape", (updates, index, shape) =>
+  define("minigrad.rules.indexing.scatter_add", "updates index shape", (updates, index, shape) =>
     nd.addAt(arrayOf(updates), nd.indexed(shape, partsOf(index)).places, shape));
   define("take", "a indices axis", (given, indices, axis = null) => {
     const a = axis === null ? flat(given) : given;
@@ -259,10 +267,11 @@ const numpy = (() => {
 
   // --- products: sums over labels ---
 
-  function contract(factors, terms, output, arrays = factors, known = terms) {
-    return nd.contract(factors.map(arrayOf), terms, output, nd.labelSizes(arrays.map(arrayOf), known));
+  function contract(factors, terms, output, shape = []) {
+    const arrays = factors.map(arrayOf);
+    return nd.contract(arrays, terms, output, nd.labelSizes([...arrays, { shape }], shape.length ? [...terms, output] : terms));
   }
-  define("contract", "factors terms output arrays known", contract);
+  define("minigrad.rules.einsum.contraction", "factors terms mine shape", contract);
   define("matmul", "x y", (x, y) => {
     const [a, b] = [x.shape.length, y.shape.length];
     const batch = range(Math.max(a, b, 2) - 2).map((i) => `batch${i}`);
@@ -276,7 +285,7 @@ const numpy = (() => {
     const [ofA, ofB] = [axesOf(a, pairs[0]), axesOf(b, pairs[1])];
     return [ofA, ofB, range(a).filter((i) => !ofA.includes(i)), range(b).filter((i) => !ofB.includes(i))];
   }
-  define("_paired_axes", "a_ndim b_ndim axes", pairedAxes);
+  define("minigrad.rules.linalg._paired_axes", "a_ndim b_ndim axes", pairedAxes);
   function tensordot(x, y, axes = 2) {
     const [a, b] = [arrayOf(x), arrayOf(y)];
     const [left, right] = [a.shape.map((_, i) => `a${i}`), b.shape.map((_, i) => `b${i}`)];
@@ -292,24 +301,26 @@ const numpy = (() => {
   define("vdot", "a b", (a, b) => tensordot(flat(arrayOf(a)), flat(arrayOf(b)), 1));
 
   // Return the labels of each operand, and of the output.
-  function einsumLabels(subscripts, arrays) {
+  function einsumLabels(subscripts, ndims) {
     const [inputs, written] = subscripts.replaceAll(" ", "").split("->");
-    const counts = inputs.split(",").map((term, i) => (term.includes(".") ? shapeOf(arrays[i]).length - term.replace("...", "").length : 0));
+    const counts = inputs.split(",").map((term, i) => (term.includes(".") ? ndims[i] - term.replace("...", "").length : 0));
     const dots = (n) => range(n).map((i) => `dot${Math.max(...counts) - n + i}`);
     const spell = (term, n) => term.split("...").flatMap((part, i) => [...(i ? dots(n) : []), ...part]);
     const letters = [...inputs.replaceAll(/[.,]/g, "")].sort();
     const single = letters.filter((letter) => letters.indexOf(letter) === letters.lastIndexOf(letter)).join("");
     const output = written ?? (inputs.includes(".") ? "..." : "") + single;
-    return [...inputs.split(",").map((term, i) => spell(term, counts[i])), spell(output, Math.max(...counts))];
+    return [inputs.split(",").map((term, i) => spell(term, counts[i])), spell(output, Math.max(...counts))];
   }
-  define("einsum_labels", "subscripts arrays", einsumLabels);
-  define("einsum", "operands subscripts optimize", (operands, subscripts) => {
-    const labels = einsumLabels(subscripts, operands);
-    return contract(operands, labels.slice(0, -1), labels.at(-1));
-  });
+  define("minigrad.rules.einsum.explicit", "subscripts ndims", (subscripts, ndims) => einsumLabels(subscripts, listOf(ndims)));
+  define("einsum", "operands subscripts optimize", (operands, subscripts) =>
+    contract(operands, ...einsumLabels(subscripts, operands.map((operand) => shapeOf(operand).length))));
 
   // These functions only check, and the program's run has passed their checks already.
-  for (const name of ["as_mask", "as_bias", "values_of", "at_least_float32"]) define(name, "x shape dtype", (x) => x);
+  define("minigrad.rules.attention.as_mask", "mask shape", (mask) => mask);
+  define("minigrad.rules.attention.as_bias", "bias shape dtype", (bias) => bias);
+  // The page has no Tensors, and computes in double precision.
+  define("minigrad.engine.methods.values_of", "x", (x) => x);
+  define("minigrad.rules.axes.at_least_float32", "a", (a) => a);
 
   return { arrayOf, functions, listOf, numberOf };
 })();

@@ -13,7 +13,6 @@ import minigrad as mg
 from minigrad import Primitive, Tensor
 from minigrad.engine.primitive import primitive
 from minigrad.engine.registry import primitives, registry
-from minigrad.graph.pages._replayed import STAND_INS
 from minigrad.graph.pages.formulas import (
     JAPANESE,
     formula,
@@ -23,13 +22,14 @@ from minigrad.graph.pages.formulas import (
 )
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
+from minigrad.rules.about import derivative
 from minigrad.source.functions import returned_expression
 from tests.minigrad.rules import oracle
 from tests.minigrad.rules.cases import CASES, Case
 from tests.minigrad.rules.test_cases import all_primitives  # with it the table is full
 
-# Made of functions of the page's own, or for one kind of norm: the tests of the page compare what they give.
-ONLY_ON_THE_PAGE = {"einsum", "norm"}
+# What is written for the page is for one kind of norm: the tests of the page compare what it gives.
+ONLY_ON_THE_PAGE = {"norm"}
 
 
 def differentiable(p: Primitive) -> list[str]:
@@ -52,7 +52,7 @@ def swept(f: Any, *arrays: Any) -> Graph:
 def evaluated(primitive: Any, argument: str, values: dict[str, Any]) -> Any:
     """What the page's stand-in for a rule gives, or else the expression that was read from it; None if there is neither."""
     rule = rule_behind(primitive, argument)
-    stand_in = STAND_INS.get(f"{primitive.name}.{argument}" if primitive.arguments else primitive.name)
+    stand_in = derivative(primitive, argument).written
     with np.errstate(all="ignore"):
         if stand_in is not None:
             return stand_in(**{name: values[name] for name in inspect.signature(stand_in).parameters})
