@@ -74,7 +74,7 @@ def stored_answers(side: Side) -> Iterator[tuple[str, str]]:
             for record in records(data, {"task": ".".join(re.findall(r"\d+", path.stem)[:2])}):
                 if "code" in record:
                     yield str(record["task"]), record["code"]
-                elif "file" in record:
+                elif "file" in record and "\n" not in record["file"]:  # else it is a file's text
                     yield str(record["task"]), (path.parent / record["file"]).read_text(encoding="utf-8")
 
 
