@@ -18,10 +18,9 @@ SECONDS = 30  # for what a test waits for; it takes less than 3 s on a quiet mac
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Called for the tests of this folder alone."""
+    item.add_marker("browser")
 
 
 @pytest.fixture(scope="package")  # not the session: while playwright runs, no other test could use asyncio
@@ -41,13 +40,20 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def idle() -> list[Any]:
+    """Pages of the browser that no test uses: to open a new one takes twice as long as to load a stepper into it."""
+    return []
+
+
 @pytest.fixture
-def show(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`show(path, width=1400, height=900, **context_options)` opens a page, offline, and gives playwright's `Page`.
+def show(browser: Any, idle: list[Any]) -> Iterator[Callable[..., Any]]:
+    """`show(path, width=1400, height=900, **media)` opens a page, offline, and gives playwright's `Page`.
 
     Nothing moves on it, so that a test sees the place where a flight ends, unless `reduced_motion="no-preference"` is given.
     """
-    contexts, troubles = [], []
+    used: list[Any] = []
+    troubles: list[str] = []
 
     def look_at_console(message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -57,21 +63,29 @@ def show(browser: Any) -> Iterator[Callable[..., Any]]:
         if not request.url.startswith(("file:", "data:")):
             troubles.append(f"a request for {request.url}")
 
-    def show(path: str | os.PathLike[str], width: int = 1400, height: int = 900, **options: Any) -> Any:
-        options = {"reduced_motion": "reduce"} | options
-        context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
-        contexts.append(context)
-        context.set_default_timeout(1000 * SECONDS)
-        page = context.new_page()
-        page.on("console", look_at_console)
-        page.on("pageerror", lambda error: troubles.append(f"an exception: {error}"))
-        page.on("request", look_at_request)
+    def look_at_error(error: Any) -> None:
+        troubles.append(f"an exception: {error}")
+
+    looks = {"console": look_at_console, "pageerror": look_at_error, "request": look_at_request}
+
+    def show(path: str | os.PathLike[str], width: int = 1400, height: int = 900, **media: Any) -> Any:
+        page = idle.pop() if idle else browser.new_context(offline=True).new_page()
+        used.append(page)
+        page.set_default_timeout(1000 * SECONDS)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(**{"media": "null", "color_scheme": "light", "reduced_motion": "reduce"} | media)
+        for event, look in looks.items():
+            page.on(event, look)
         page.goto(Path(path).resolve().as_uri())
         return page
 
     yield show
-    for context in contexts:
-        context.close()
+    for page in used:
+        for event, look in looks.items():
+            page.remove_listener(event, look)
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        idle.append(page)
     assert not troubles
 
 
