@@ -64,9 +64,9 @@ def _places(function: ast.FunctionDef) -> Iterator[tuple[Put, ast.AST]]:
 
 def _with(tree: ast.Module, changes: list[tuple[Put, ast.AST, ast.AST]]) -> str:
     for put, _, new in changes:
-        put(new)
+        put(ast.fix_missing_locations(new))
     try:
-        return ast.unparse(ast.fix_missing_locations(tree))
+        return ast.unparse(tree)
     finally:
         for put, old, _ in reversed(changes):
             put(old)
