@@ -4,7 +4,7 @@ import gc
 import signal
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from minigrad.guards.inplace import watched
 from tests import fake_cupy, fake_device, lazy
 
+NOT_HERE = pytest.StashKey[set[str]]()  # the functions of which no row runs in this session
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
 
 
@@ -22,6 +23,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough", action="store_true", help="only the large generated sets, which `make thorough` runs"
     )
+    parser.addoption("--every", action="store_true", help="what `make test` runs and what `make thorough` runs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOT_HERE] = set()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,34 +46,53 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         lazy.collecting = False
 
 
-def left_to_thorough(items: Iterable[pytest.Item], sampling: bool = True) -> set[pytest.Item]:
-    """What is marked `thorough`, and the rows of a `sampled(n)` table but one in n and the first of each function.
+def kept_from_thorough(function: pytest.Function, rows: Sequence[Any], sampling: bool) -> list[Any]:
+    """Of a function's rows those of `make test`: none marked `thorough`; of a `sampled(n)` table one in n, and the first.
 
     A row is chosen by its name within the module, so that it stays where it is when the file moves.
     """
-    left, met = set(), set()
-    for item in items:
-        if item.get_closest_marker("thorough"):
-            left.add(item)
-        elif sampling and (sampled := item.get_closest_marker("sampled")):
-            path, _, name = item.nodeid.partition("::")
-            function = path, name.partition("[")[0]
-            if function in met and zlib.crc32(name.encode()) % sampled.args[0]:
-                left.add(item)
-            met.add(function)
-    return left
+    sampled = function.get_closest_marker("sampled")
+    one_in = sampled.args[0] if sampled and sampling else 1
+    name = function.nodeid.partition("::")[2]
+    rows = [row for row in rows if all(mark.name != "thorough" for mark in row.marks)]
+    return [row for i, row in enumerate(rows) if i == 0 or zlib.crc32(f"{name}[{row.id}]".encode()) % one_in == 0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Leave the large generated sets to `make thorough`, which runs nothing else.
+
+    A row of a table is left out before a test is made of it: making 37,000 tests only to deselect them takes seconds.
+    """
+    yield
+    config, function = metafunc.config, metafunc.definition
+    rows: list[Any] = metafunc._calls  # pytest has no public way to take rows away
+    thorough, whole = config.getoption("thorough"), function.get_closest_marker("thorough") is not None
+    if config.getoption("every"):
+        return
+    if whole or not rows:
+        runs_here = whole == thorough
+    else:
+        kept = {row.id for row in kept_from_thorough(function, rows, not config.getoption("primitive"))}
+        here = [row for row in rows if (row.id in kept) != thorough]
+        rows[:] = here or rows[:1]
+        runs_here = bool(here)
+    if not runs_here:
+        config.stash[NOT_HERE].add(function.nodeid)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the large generated sets to `make thorough`, which runs nothing else; --primitive: all cases, no other test."""
-    left, thorough = left_to_thorough(items, not config.getoption("primitive")), config.getoption("thorough")
-    config.hook.pytest_deselected(items=[item for item in items if (item in left) != thorough])
-    items[:] = [item for item in items if (item in left) == thorough]
+    """Leave out the functions of which nothing runs here; --primitive: all cases, no other test."""
+
+    def choose(chosen: Callable[[pytest.Item], bool]) -> None:
+        config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
+        items[:] = filter(chosen, items)
+
+    choose(lambda item: item.nodeid.partition("[")[0] not in config.stash[NOT_HERE])
     if config.getoption("primitive"):
         from tests.minigrad.rules.table import runs_a_case
 
-        config.hook.pytest_deselected(items=[item for item in items if not runs_a_case(item)])
-        items[:] = [item for item in items if runs_a_case(item)]
+        choose(runs_a_case)
 
 
 def pytest_collection_finish() -> None:

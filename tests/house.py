@@ -53,8 +53,8 @@ def imported(name: str, path: Path, *, when_loaded: bool = False) -> Iterator[st
             yield from (f"{source}.{alias.name}" for alias in node.names)
         elif when_loaded and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             pending += node.orelse
-        elif not (when_loaded and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
+        elif not (when_loaded and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+            pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 def arrows(files: dict[str, Path]) -> dict[str, set[str]]:

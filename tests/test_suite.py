@@ -146,6 +146,7 @@ def test_each_row_of_a_table_runs_in_one_of_the_two_and_some_of_each_function_in
         f"{f}[{i}]" for f, n in (("test_many", 100), ("test_first", 20), ("TestIt::test_many", 20)) for i in range(n)
     }
     assert sorted(kept + left) == sorted(every | {"test_long", "test_short"})
+    assert sorted(names(tmp_path / "c" / "test_it.py", "--every")) == sorted(kept + left)
     assert "test_long" in left and "test_short" in kept
     assert {name for name in kept if name.startswith("test_first")} == {"test_first[0]"}
     assert {"test_many[0]", "TestIt::test_many[0]"} <= set(kept)

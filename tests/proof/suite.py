@@ -104,7 +104,7 @@ def key_of(item: Any) -> str:
 
 
 class Collected:
-    """A plugin of pytest that keeps the collected tests before any is deselected."""
+    """A plugin of pytest that keeps the collected tests before any is deselected, of `make thorough` too."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
@@ -162,7 +162,8 @@ def run_pytest(side: Side, plugin: object, *options: str) -> None:
 def tests(side: Side) -> Texts:
     """Each test by name and parameters, and how many assertions its function has, without the file."""
     source, plugin = Source(side.test_files()), Collected()
-    run_pytest(side, plugin, "--collect-only")
+    known = any("--every" in path.read_text(encoding="utf-8") for path in side.test_files("conftest.py"))
+    run_pytest(side, plugin, "--collect-only", *(["--every"] * known))
     counts = dict[tuple[Path, str], str]()
     for item in plugin.items:
         marks = [mark for mark in MARKS if item.get_closest_marker(mark)]

@@ -46,7 +46,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from minigrad.learn.bank import mutants
+from minigrad.learn.bank import Mutant, mutants
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.diagnosis import name_of
 from minigrad.learn.report import DIAGNOSED
@@ -118,9 +118,15 @@ def answered(folder: Path, sources: list[tuple[str, str]], seed: int = 11) -> li
     return check(jobs, seconds=0.5)
 
 
+@functools.cache
+def of_the_bank() -> list[tuple[str, Mutant]]:
+    """The bank's own mistakes, not those that a slip makes, each with the label of its task."""
+    return [(task.label, one) for task in tasks() for one in mutants(task.label) if one.written]
+
+
 def planted() -> Counter[str]:
     """What becomes of the bank's own mistakes."""
-    made = [(task.label, one) for task in tasks() for one in mutants(task.label) if one.written]
+    made = of_the_bank()
     with tempfile.TemporaryDirectory() as folder:
         verdicts = answered(Path(folder), [(label, one.source) for label, one in made])
     count: Counter[str] = Counter()

@@ -18,7 +18,6 @@ from minigrad.learn.tasks import LANGUAGES, Case, find, sentences, tasks
 from . import measure_diagnosis
 
 MISTAKES = tomllib.loads((Path(bank.__file__).parent / "mistakes.toml").read_text(encoding="utf-8"))
-PLANTED = [(task.label, one) for task in tasks() for one in mutants(task.label) if one.written]
 # Two mistakes of different names that give the same numbers: neither may be named.
 ALIKE = {
     "2.1": {"factor", "sum_for_product"},
@@ -32,14 +31,14 @@ ALIKE = {
 @pytest.fixture(scope="module", params=[5, pytest.param(1, marks=pytest.mark.thorough)], ids="one in {}".format)
 def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Any, Verdict]]:
     """The task, the mistake and the verdict of one in so many of the bank's mistakes."""
-    chosen = PLANTED[:: request.param]
+    chosen = measure_diagnosis.of_the_bank()[:: request.param]
     folder = tmp_path_factory.mktemp("planted")
     verdicts = measure_diagnosis.answered(folder, [(label, one.source) for label, one in chosen])
     return [(label, one, verdict) for (label, one), verdict in zip(chosen, verdicts, strict=True)]
 
 
 def test_every_planted_mistake_is_noticed(planted: list[tuple[str, Any, Verdict]]) -> None:
-    assert len(PLANTED) > 800
+    assert len(measure_diagnosis.of_the_bank()) > 800
     assert [(label, one.name) for label, one, verdict in planted if verdict.passed] == []
 
 
@@ -60,7 +59,7 @@ def test_every_planted_mistake_is_named_and_none_is_called_by_another_name(
 
 
 def test_every_task_has_a_bank_and_every_name_has_words() -> None:
-    assert {label for label, _ in PLANTED} == {task.label for task in tasks()}
+    assert {label for label, _ in measure_diagnosis.of_the_bank()} == {task.label for task in tasks()}
     used = {one.name for task in tasks() for one in mutants(task.label)}
     assert used == set(MISTAKES)
     for name in MISTAKES:
