@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import ArgumentError, GraphError, MinigradError
 from ..graph import draw_dot
-from ..graph.draw.looks import in_prose, operand_in_prose
+from ..graph.draw.looks import in_prose
 from ..graph.drawing import FORMATS, Drawing
 from ..graph.pages.explain import explain
 from ..graph.pages.html import LANGUAGES
@@ -26,6 +26,7 @@ from ..graph.record.trace import norm
 from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
+from ..guards.origin import called
 from ..learn import cli as learn
 from . import debug, launch, write_numpy
 from .options import add_command, at_least, file_to_write, numbers
@@ -177,7 +178,7 @@ def _check(options: argparse.Namespace, target: Saved | Target) -> int:
     wrong, reasons = wrong_edges(graph), Counter(edge.reason for edge in checked if edge.verdict == "unclear")
     for edge in wrong:
         node = graph.nodes[edge.target]
-        by = operand_in_prose(edge, graph)
+        by = called(edge, graph)
         print(f"wrong: the derivative of {in_prose(node)} with respect to {by}, relative error {edge.error:.2g}")
         if node.source is not None:
             print(f"  {node.source}: {node.source.text}")

@@ -24,7 +24,7 @@ from ..graph.record.trace import note_of
 from ..guards.nonfinite import Stopped
 from ..rules.dropout import dropout
 from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
-from .origin import BadOrigin, backward_origin, forward_origin
+from .origin import BadOrigin, origin_of_step
 from .river import NOTHING, GradientRiver, sum_of_squares
 
 
@@ -129,10 +129,10 @@ class Watcher:
         self._note_structure(entries)
         if window is not None:
             self._begin_look(step, window, frame, loss, entries)
+        self._swept = entries, [entry.kept for entry in entries]
         if not math.isfinite(value) and self.origin is None:
             inputs = {t._node: t._array for t in inputs_of(frame)}
-            self.origin = forward_origin(step, entries, inputs, self._lines(entries, window))
-        self._swept = entries, [entry.kept for entry in entries]
+            self.origin = origin_of_step(step, *self._swept, self._lines(entries, window), inputs)
         attach(entries[0], _End(self))
 
     def swept(self, running: Any, last: Entry, contributions: Sequence[Any]) -> None:
@@ -152,8 +152,7 @@ class Watcher:
         self.river.steps.pop()
         self.river.add(squares)
         if bad and self.origin is None and self._swept is not None:
-            entries, kept = self._swept
-            self.origin = backward_origin(self.steps - 1, entries, kept, self._lines(entries, None))
+            self.origin = origin_of_step(self.steps - 1, *self._swept, self._lines(self._swept[0], None))
         self._swept = None
         if is_looked_at(self.steps):
             self._open()

@@ -22,14 +22,17 @@ class Stopped(BaseException):
 
 
 def arrays(value: Any) -> list[Any]:
-    """Return the floating arrays of an operand or a result, which is one array, a tuple or a dict."""
-    values = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else [value]
+    """Return the floating arrays of an operand or a result, which is one array, a sequence or a dict."""
+    values = value if isinstance(value, (tuple, list)) else value.values() if isinstance(value, Mapping) else [value]
     found = [np.asarray(to_host(v._array if isinstance(v, Tensor) else v)) for v in values]
     return [array for array in found if array.dtype.kind in "fc"]
 
 
 def is_bad(value: Any) -> bool:
     """Return whether ``value`` contains a NaN or an infinity."""
+    array = value._array if isinstance(value, Tensor) else value
+    if hasattr(array, "dtype"):  # where it is, without a copy to the host
+        return array.dtype.kind in "fc" and not bool(np.isfinite(array).all())
     return value is not None and any(not np.isfinite(array).all() for array in arrays(value))
 
 

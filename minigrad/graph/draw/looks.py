@@ -65,12 +65,6 @@ def in_prose(node: Node) -> str:
     return f"'{name}'" + (f" ({operation})" if operation and operation != name else "")
 
 
-def operand_in_prose(edge: Edge, graph: Graph) -> str:
-    """Return an operand for a sentence, by the rule's name (used in the causes) and by the program's name."""
-    label = graph.nodes[edge.source].label
-    return edge.argument + ("" if label == edge.argument else f" ('{label}')")
-
-
 def gradient_text(node: Node) -> str:
     """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm.
 

@@ -22,9 +22,9 @@ from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError, MinigradError
 from ...guards.nonfinite import is_bad
+from ...guards.origin import bad_contributions, forward_marks
 from ...rules.indexing import clip
 from ..record.capture import capture
-from ..record.culprits import forward_marks, overflowing_sums
 from ..record.derivatives import comparisons
 from ..record.keywords import keyword_data
 from ..record.model import Edge, Graph, Node
@@ -350,24 +350,19 @@ def add_causes(graph: Graph, nodes: Sequence[Data]) -> None:
         about["bad"] = mark
         if mark == "culprit":
             about["why"] = given() if node.operation is None else forward_cause(node, into[number], labels)
-    reached: set[int] = set()
-    for edge in graph.contributions():
-        if not is_bad(edge.contribution):
-            continue
-        reached.add(edge.source)
+    reached: dict[int, str] = {}  # the nodes whose gradient is not finite, as culprits or victims
+    for edge, total in bad_contributions(graph):
+        reached.setdefault(edge.source, "victim" if total is None else "culprit")
         node, about = graph.nodes[edge.target], nodes[edge.target]
         marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
-        if not marked and not is_bad(node.cotangent) and about["badGradient"] is None:
+        if total is None and not (marked or is_bad(node.cotangent)) and about["badGradient"] is None:
             about["badGradient"] = "culprit"
             about["why"] = about["why"] or backward_cause(node, into[node.id], edge, labels)
-    reached |= {node.id for node in graph.nodes if is_bad(node.cotangent)}
-    sums = {edge.source for edge in overflowing_sums(graph)} if reached else set()
-    for number in sorted(reached):
-        about = nodes[number]
-        if about["badGradient"] is None:
-            about["badGradient"] = "culprit" if number in sums else "victim"
-            if number in sums:
-                about["why"] = about["why"] or sum_cause(graph.nodes[number])
+    for node, about in zip(graph.nodes, nodes):
+        if about["badGradient"] is None and (node.id in reached or is_bad(node.cotangent)):
+            about["badGradient"] = reached.get(node.id, "victim")
+            if about["badGradient"] == "culprit":
+                about["why"] = about["why"] or sum_cause(node)
 
 
 # --- the run as a program ---

@@ -353,7 +353,7 @@ def test_gradients_that_wait_for_the_optimizer_are_not_thrown_away(program, said
         "    if step % 4 == 3:\n        w.data -= w.grad.data\n        w.grad = None\n"
     )
     out = said("nan", "lesson.py")[1]
-    assert out.startswith("Step 2 is the first") and "'nan' already held a NaN" in out
+    assert out.startswith("Step 2 is the first") and "its operand y ('nan') already held a NaN" in out
 
 
 def test_a_leaf_that_was_never_finite(program, said):
@@ -361,7 +361,10 @@ def test_a_leaf_that_was_never_finite(program, said):
         LOOP.format(loss="loss = (w * x).sum()", takes="True", rate=0.1).replace("np.ones(3)", "[1.0, np.nan, 1.0]")
     )
     out = said("nan", "lesson.py")[1]
-    assert out.startswith("Step 0 is the first") and "'w' already held a NaN when this computation began" in out
+    assert (
+        out.startswith("Step 0 is the first")
+        and "its operand x ('w') already held a NaN when this computation began" in out
+    )
 
 
 @pytest.mark.thorough

@@ -96,7 +96,7 @@ def test_a_sum_of_contributions_that_overflows_is_bad(thrown_away: bool) -> None
         return
     assert watch.step == 1 and bad is not None
     found = find_nan(bad)
-    assert found is not None and "their sum with the other contributions to the gradient of 'w'" in found.cause
+    assert found is not None and "their sum with the other contributions to the gradient of x ('w')" in found.cause
 
 
 def test_the_output_that_is_bad_stands_for_an_operation_of_several() -> None:

@@ -10,6 +10,7 @@ from minigrad import GraphError, Tensor
 from minigrad.graph.pages.explain import page_data
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
+from minigrad.guards.origin import called
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -98,8 +99,7 @@ def test_a_matrix_product_that_overflows_names_row_and_column(shapes: Any, sides
     assert f", from {sides}; the largest terms are 3e+30 * 2e+20, 1 * 1, 1 * 1.\n" in text
     with mg.detect_anomaly(), pytest.raises(mg.AnomalyError) as caught:
         product()
-    anomaly = str(caught.value).replace(" (the tensor 'x')", "").replace(" (the tensor 'W')", " ('W')")
-    assert f"from {sides}; the largest terms are 3e+30 * 2e+20, 1 * 1, 1 * 1\n" in anomaly
+    assert f", from {sides}; the largest terms are 3e+30 * 2e+20, 1 * 1, 1 * 1.\n" in str(caught.value)
     nodes = page_data(capture(loss), check=False)["nodes"]
     (why,) = [node["why"] for node in nodes if node["operation"] == "matmul"]
     row, column = sides.replace(" ('W')", "").split(" times column ")
@@ -121,7 +121,7 @@ def test_the_operation_after_a_sum_that_overflowed_is_not_accused() -> None:
     found = find_nan(loss)
     assert found is not None and found.node.operation == "multiply" and found.edge is not None
     assert found.cause == "its numbers are finite, and their sum over the broadcast axes is too large for float64"
-    assert "The first is at [0].\n" in str(found)  # and nothing is said about operands there
+    assert "is not finite, at [0].\n" in str(found)  # and nothing is said about operands there
 
 
 @pytest.mark.sampled(2)
@@ -145,10 +145,10 @@ def test_a_sum_of_contributions_that_overflows(f: Any, source: str, sign: str) -
     operand = provenance.graph.nodes[provenance.edge.source]
     assert source in (operand.name, operand.operation) and operand.tainted
     assert operand.culprit == f"sum of its gradient: the first {sign.replace('inf', '∞')}"
-    others = f"the other contributions to the gradient of '{operand.label}'"
+    others = f"the other contributions to the gradient of {called(provenance.edge, provenance.graph)}"
     assert provenance.cause == f"its numbers are finite, and their sum with {others} is too large for float64"
     assert f"made the first {sign}: its numbers are finite" in str(provenance)
-    assert "The first is at [0].\n" in str(provenance)
+    assert "1 of 1 elements is not finite, at [0].\n" in str(provenance)
     assert f"{__name__.rpartition('.')[2]}.py" in str(provenance)
     page = page_data(capture(loss), check=False)["nodes"]
     (blamed,) = [node for node in page if node["badGradient"] == "culprit"]
@@ -181,7 +181,7 @@ def test_in_words() -> None:
         loss = np.log(x).sum()  # the culprit
     text = str(find_nan(loss))
     assert text.startswith("'np.log(x)' made the first -inf: the logarithm of 0 is -inf.\n")
-    assert "\nThe first is at [0], where x is 0.0.\n" in text
+    assert "\n1 of 2 elements is not finite, at [0], where x is 0.0.\n" in text
     assert "test_provenance.py" in text and "# the culprit" in text
     assert text.endswith("It reached 2 of the 3 nodes of the graph.")
 
@@ -197,8 +197,8 @@ def test_an_infinity_of_a_mask_may_pass() -> None:
 @pytest.mark.parametrize(
     ("f", "operation", "cause"),
     [
-        (lambda x: mg.softmax(x + MASK), "softmax", "its operand 'x + MASK' holds an infinity"),
-        (lambda x: (x + np.inf) * 0.0, "multiply", "its operand 'x + np.inf' holds an infinity"),
+        (lambda x: mg.softmax(x + MASK), "softmax", "its operand x ('x + MASK') holds an infinity"),
+        (lambda x: (x + np.inf) * 0.0, "multiply", "its operand x ('x + np.inf') holds an infinity"),
     ],
     ids=["all is masked", "0 * inf"],
 )
@@ -212,13 +212,13 @@ def test_an_infinity_of_a_tensor_may_not_pass() -> None:
     """As on the page, and with detect_anomaly; before, only a NaN of a tensor was found."""
     provenance = found(lambda x: x * 2, [np.inf])
     assert provenance.node.operation == "multiply"
-    assert provenance.cause == "its operand 'x' already held an infinity when this computation began"
+    assert provenance.cause == "its operand x already held an infinity when this computation began"
 
 
 def test_a_nan_that_was_given() -> None:
     provenance = found(lambda x: x * 2, [np.nan])
     assert provenance.node.operation == "multiply"
-    assert provenance.cause == "its operand 'x' already held a NaN when this computation began"
+    assert provenance.cause == "its operand x already held a NaN when this computation began"
 
 
 def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:

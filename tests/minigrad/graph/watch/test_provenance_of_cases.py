@@ -94,7 +94,7 @@ def check(found: Provenance) -> None:
     operands = {edge.argument: edge.value for edge in found.graph.edges if edge.target == found.node.id}
     value = found.node.value if found.edge is None else found.edge.raw
     bad = first_bad(value) if is_bad(value) else np.zeros(())
-    place = re.search(r"The first is at \[([\d, ]*)\]", text)
+    place = re.search(r"not finite, (?:the first )?at \[([\d, ]*)\]", text)
     if place and bad.ndim:
         assert not np.isfinite(bad[tuple(map(int, place[1].split(",")))])
     there = re.search(r", where (.*)\.$", text, re.MULTILINE)

@@ -1,0 +1,257 @@
+"""Finds the operation that made the first NaN or infinity of a run: one search for live entries and for recorded graphs.
+
+An infinity of a constant, such as the ``-inf`` of a mask, is intended. It may pass from operation to operation, until one of
+them makes a NaN of it. In the sweep, a derivative may overflow, its sum over broadcast axes, or the sum of the contributions
+to a gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace as Live
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..engine.tape import Entry, Leaf
+from ..engine.types import Array
+from .nonfinite import (
+    first_bad,
+    is_bad,
+    is_nan,
+    numbers_there,
+    operands_there,
+    place_of,
+    why_backward,
+    why_forward,
+    worst,
+)
+
+
+class Value(Protocol):
+    """An operation, or a value that was given. ``graph.Node`` describes the attributes."""
+
+    id: int
+    kind: str
+    operation: str | None
+    primitive: Any
+    value: Any
+    cotangent: Any
+    label: str
+
+
+class Operand(Protocol):
+    """A value as an operation read it. ``graph.Edge`` describes the attributes."""
+
+    source: int
+    target: int
+    argument: str
+    output: int | None
+    value: Any
+    raw: Any
+    contribution: Any
+
+
+class Run(Protocol):
+    """A computation. ``graph.Graph`` is one."""
+
+    @property
+    def nodes(self) -> Sequence[Value]:
+        """The operations and the given values, in order of execution."""
+
+    def edges_into(self) -> Mapping[int, Sequence[Operand]]:
+        """Return the operands of each operation to search, by its id."""
+
+    def contributions(self) -> Sequence[Operand]:
+        """Return the operands with a derivative from a sweep, in the order of the sweep."""
+
+
+class Origin(NamedTuple):
+    """The first NaN or infinity of a run.
+
+    Attributes:
+        run: the run.
+        node: the operation that made it.
+        edge: the operand whose derivative made it; None if the forward pass did.
+        made: the array that holds it.
+        summed: whether all contributions to a gradient are finite, and their sum is not.
+    """
+
+    run: Run
+    node: Any
+    edge: Any
+    made: Array
+    summed: bool = False
+
+    @property
+    def number(self) -> str:
+        """The first one: "nan", "inf" or "-inf"."""
+        return worst(self.made[place_of(self.made)])
+
+    def _values(self) -> dict[str, Any]:
+        edges = self.run.edges_into()[self.node.id]
+        return {edge.argument: edge.value for edge in edges if edge.value is not None}
+
+    def _called(self, name: str) -> str:
+        if name == "ans":
+            return "its result"
+        return called(next(e for e in self.run.edges_into()[self.node.id] if e.argument == name), self.run)
+
+    @property
+    def cause(self) -> str:
+        """The reason, as the end of a sentence."""
+        node, edge, made, values = self.node, self.edge, self.made, self._values()
+        if edge is None:
+            numbers = numbers_there(node.primitive, made, values)
+            for operand in self.run.edges_into()[node.id]:
+                if is_bad(numbers.get(operand.argument, operand.value)):
+                    what = "a NaN" if is_nan(operand.value) else "an infinity"
+                    given = self.run.nodes[operand.source].operation is None
+                    held = f"already held {what} when this computation began" if given else f"holds {what}"
+                    return f"its operand {self._called(operand.argument)} {held}"
+            return why_forward(node.primitive, numbers, made)
+        if self.summed:
+            others = f"the other contributions to the gradient of {self._called(edge.argument)}"
+            return f"its numbers are finite, and their sum with {others} is too large for {made.dtype}"
+        if is_bad(node.cotangent):
+            return "the gradient that arrived there was already not finite"
+        if not is_bad(edge.raw):
+            return f"its numbers are finite, and their sum over the broadcast axes is too large for {made.dtype}"
+        numbers = numbers_there(node.primitive, made, values | {"ans": node.value, "g": node.cotangent})
+        return why_backward(node.primitive, edge.argument, numbers, made)
+
+    def sentences(self, title: str | None = None) -> list[str]:
+        """Return a sentence about the operation, which is called ``title``, and one about the place in its result."""
+        what, made, values = title or f"'{self.node.operation}'", self.made, self._values()
+        if self.edge is not None:
+            what = f"in the backward pass, the derivative of {what} with respect to {self._called(self.edge.argument)}"
+            values = values or ({} if self.node.value is None else {"ans": self.node.value})
+            values = values if not self.summed and is_bad(self.edge.raw) else {}  # a sum has other places
+        said = [f"{what} made the first {self.number}: {self.cause}."]
+        backward = self.edge is not None
+        there = operands_there(self.node.primitive, made, values, self._called, backward=backward)
+        if made.ndim:
+            count, first = int((~np.isfinite(made)).sum()), list(place_of(made))
+            place = f"is not finite, at {first}" if count == 1 else f"are not finite, the first at {first}"
+            said.append(f"{count} of {made.size} elements {place}{there}.")
+        elif there:
+            said.append(f"It is a single number{there}.")
+        return said
+
+
+def called(operand: Operand, run: Run) -> str:
+    """Return an operand for a sentence, by the rule's name (used in the causes) and by the program's name."""
+    name, label = operand.argument, run.nodes[operand.source].label
+    return name if label in ("", name) else f"{name} ('{label}')"
+
+
+# --- The search ---
+
+
+def first_nonfinite(run: Run) -> Origin | None:
+    """Return where the first NaN or infinity began, forward or else backward; None if there is none."""
+    return first_forward(run) or first_backward(run)
+
+
+def first_forward(run: Run) -> Origin | None:
+    """Return the first operation whose result is not finite although its operands are, or were given so."""
+    marks, into = forward_marks(run), run.edges_into()
+
+    def came_from_before(edge: Operand) -> bool:
+        made_bad = edge.source in marks or run.nodes[edge.source].value is None  # None: it is not known
+        return edge.source in into and made_bad and is_bad(edge.value)
+
+    for node in run.nodes:
+        if node.id in marks and node.id in into and not any(map(came_from_before, into[node.id])):
+            return Origin(run, node, None, first_bad(node.value))
+    return None
+
+
+def first_backward(run: Run) -> Origin | None:
+    """Return the first derivative that is not finite, or whose contribution makes the sum of a gradient overflow."""
+    for edge, total in bad_contributions(run):
+        made = next(array for array in (total, edge.raw, edge.contribution) if is_bad(array))
+        return Origin(run, run.nodes[edge.target], edge, first_bad(made), summed=total is not None)
+    return None
+
+
+def forward_marks(run: Run) -> dict[int, str]:
+    """Return "culprit" or "victim" for the id of each value that is not finite, and not intended.
+
+    A culprit is an operation that made a NaN or an infinity from finite operands, or a given value that already held one. A
+    victim has a marked operand.
+    """
+    into = run.edges_into()
+    marks: dict[int, str] = {}
+    meant: set[int] = set()
+    for node in run.nodes:
+        if not is_bad(node.value):
+            continue
+        operands = into.get(node.id, ())
+        bad = {edge.source for edge in operands if is_bad(edge.value)}
+        unknown = any(edge.value is None and run.nodes[edge.source].kind == "constant" for edge in operands)
+        if bad - meant:
+            marks[node.id] = "victim"
+        elif (bad or unknown or node.kind == "constant") and not is_nan(node.value):
+            meant.add(node.id)
+        else:
+            marks[node.id] = "culprit"
+    return marks
+
+
+def bad_contributions(run: Run) -> Iterator[tuple[Any, Any]]:
+    """Yield each operand whose derivative is not finite, or makes the sum of a gradient overflow, with this sum (or None)."""
+    sums: dict[tuple[int, int | None], Any] = {}
+    for edge in run.contributions():
+        place, term = (edge.source, edge.output), edge.contribution
+        before = sums.get(place)
+        with np.errstate(all="ignore"):
+            total = sums[place] = term if before is None else before + term
+        if is_bad(term):
+            yield edge, None
+        elif is_bad(total) and not is_bad(before):
+            yield edge, total
+
+
+# --- A single entry of a tape ---
+
+
+class EntryRun:
+    """An entry of a tape as a run. The results of earlier entries count as constants: they have been searched before.
+
+    Args:
+        known: the known operands by the names of the arguments, and the result as "ans".
+        cotangent, raws: the gradient that arrived at the result, and the results of the rules, in a sweep.
+    """
+
+    def __init__(
+        self, entry: Entry, known: Mapping[str, Any], cotangent: Any = None, raws: Iterable[Any] | None = None
+    ) -> None:
+        self.nodes: list[Any] = []
+        self._edges: list[Any] = []
+        for name, parent, raw in zip(argument_names(entry), entry.parents, raws or [None] * len(entry.parents)):
+            value, leaf = known.get(name), parent if type(parent) is Leaf else None
+            if parent is None and value is None:  # not given, or not kept
+                continue
+            tensor, i = None if leaf is None else leaf.tensor, len(self.nodes)
+            node = Live(id=i, kind="constant" if leaf is None else "input", operation=None, value=value, label="")
+            node.operation = "earlier" if leaf is None and parent is not None else None
+            node.label = "" if tensor is None else tensor.name or ""
+            term = None if parent is None else raw
+            self.nodes.append(node)
+            edge = Live(source=i, target=-1, argument=name, output=None, value=value, raw=raw, contribution=term)
+            self._edges.append(edge)  # -1: the last node, which is the operation
+        primitive, made = entry.primitive, known.get("ans")
+        node = Live(kind="operation", operation=primitive.name, primitive=primitive, value=made, cotangent=cotangent)
+        node.id = len(self.nodes)
+        self.nodes.append(node)
+
+    def edges_into(self) -> dict[int, list[Any]]:
+        return {len(self._edges): self._edges}
+
+    def contributions(self) -> list[Any]:
+        return [edge for edge in self._edges if edge.contribution is not None]
+
+
+def argument_names(entry: Entry) -> Sequence[str]:
+    return entry.primitive.arguments or [f"argument {i}" for i in range(len(entry.parents))]
