@@ -157,8 +157,9 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
         if places:
             elements[f"node{node.id}"] = places
         # A norm in the label reserves space for those that the page writes there.
-        norm = {"gradient": WIDEST if places else None, "signed": None, "held": None}
-        nodes.append(dataclasses.replace(node, watched=bool(places), change=None, **norm))
+        norm = WIDEST if places else None
+        shown = dataclasses.replace(node, watched=bool(places), gradient=norm, signed=None, held=None, change=None)
+        nodes.append(shown)
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
