@@ -14,7 +14,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from ..draw.layered import lay_out
+from .layout import lay_out
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:
