@@ -23,11 +23,12 @@ class CallsAround:
         """Return the loops and calls around an operation, outermost first."""
         found: list[Step] = []
         places = [] if node.source is None else [node.source, *node.callers]
+        frames = node.outside + len(places)  # a frame has the same number for all operations in it
         for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
             values = [(name, value) for name, value in node.rounds[number] if name != "self"]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
-                found.append(((number - len(places), name, value), self.loop(self.rounds.text(name, value))))
+                found.append(((frames - number, name, value), self.loop(self.rounds.text(name, value))))
             if number:
                 owner = next((value for name, value in node.rounds[number - 1] if name == "self"), None)
                 name = places[number - 1].function
@@ -35,7 +36,7 @@ class CallsAround:
                     called = self.rounds.text("self", owner)
                     name = called if name in ("__call__", "forward") else f"{called} / {name}"
                 if not name.startswith("<"):
-                    found.append(((number - len(places), places[number], owner), name))
+                    found.append(((frames - number, places[number], owner), name))
         return found
 
     @staticmethod

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
 
 from ..record.model import Edge, Graph, ModuleBox, Node
-from ..record.rounds import variables_of
+from ..record.rounds import rounds_around
 
 LOOP = "loop"  # the kind of a unit, and of the box around it in a drawing
+ROUND = "round"  # the kind of a unit while loops are searched: a round of a loop of the program
 
 # The fewest equal layers that drawings and pages fold. Two layers are clearer next to each other.
 FEWEST_LAYERS = 3
@@ -20,7 +20,6 @@ FEWEST_STEPS = 4  # the fewest equal steps of operations that are folded
 FEWEST_OPERATIONS = 8  # the fewest operations in all steps together that are folded
 PERIODS = (8, 64, 512, 1 << 30)  # the largest period in each round, so that inner loops are found first
 CANDIDATES = 6  # periods that are tried from one position
-EFFORT = 40  # comparisons for each unit; after them the search ends, and the rest stays unfolded
 
 
 @dataclass(eq=False, slots=True)
@@ -59,7 +58,7 @@ def _operations(units: Sequence[Unit]) -> list[int]:
 
 def program(graph: Graph) -> Unit:
     """Return the folded units of a whole graph. Pages show them as scenes, and large drawings draw them once."""
-    folder = Folder(graph.edges_into())
+    folder = Folder(graph.edges_into(), _rounds(graph))
     content: dict[int | None, list[Unit]] = defaultdict(list)
     for node in graph.operations():
         content[node.module].append(folder.operation(node))
@@ -67,6 +66,18 @@ def program(graph: Graph) -> Unit:
         if module.id in content:
             content[module.parent].append(folder.module(module, content.pop(module.id)))
     return scene("program", -1, [folder.folded(content[None])])
+
+
+def _rounds(graph: Graph) -> dict[int, list[Hashable]]:
+    """Return the rounds of the program's loops around each operation, outermost first.
+
+    A trace stores a limited number of calls. Only the rounds in frames that are stored for all operations can be compared.
+    """
+    outside = max((node.outside for node in graph.operations()), default=0)
+    return {
+        node.id: [*rounds_around(node, 0, max(0, node.outside + len(node.rounds) - outside))]
+        for node in graph.operations()
+    }
 
 
 def enough(step: Sequence[Unit], count: int) -> bool:
@@ -81,12 +92,13 @@ class Folder:
 
     Args:
         into: the edges into each operation.
+        rounds: the rounds of the program's loops around each operation, outermost first.
     """
 
-    def __init__(self, into: Mapping[int, Sequence[Edge]]) -> None:
+    def __init__(self, into: Mapping[int, Sequence[Edge]], rounds: Mapping[int, Sequence[Hashable]]) -> None:
         self.into = into
+        self.rounds = rounds
         self._numbers: dict[Hashable, int] = {}
-        self._variables: dict[int, dict[tuple[str, str], Any]] = {}  # the loop variables of each operation
 
     def number(self, key: Hashable) -> int:
         """Return a number for a signature, because numbers are fast to compare."""
@@ -95,7 +107,6 @@ class Folder:
     def operation(self, node: Node) -> Unit:
         arguments = tuple(edge.argument for edge in self.into.get(node.id, ()))
         key = (node.operation, node.source and tuple(node.source), node.shape, node.dtype, arguments)
-        self._variables[node.id] = variables_of(node)
         return Unit("node", self.number(key), node.id, operations=[[node.id]])
 
     def module(self, module: ModuleBox, units: list[Unit]) -> Unit:
@@ -106,89 +117,113 @@ class Folder:
         unit.signature = self.number((module.kind, stem, inside, wiring))
         return unit
 
-    # --- loops ---
-
     def folded(self, units: list[Unit]) -> list[Unit]:
-        """Return the units in order of execution, with each run of equal steps as one loop."""
+        """Return the units in order of execution, with each run of equal steps as one loop.
+
+        The rounds of the program's loops are compared first, those of inner loops before those of outer ones. Then any run
+        of equal units is a loop: there are no rounds without a trace, and in the loops of a library.
+        """
         units = sorted(units, key=lambda unit: unit.operations[0][0])
-        effort = [EFFORT * len(units)]
+        rounds = [self._around(unit) for unit in units]
+        whole = len(_beginning(rounds))
+        open_rounds = [_Round(None)]
+        for unit, around in zip(units, (each[whole:] for each in rounds)):
+            same = len(_beginning([[each.key for each in open_rounds[1:]], around]))
+            while len(open_rounds) > 1 + same:
+                self._close(open_rounds)
+            open_rounds += map(_Round, around[same:])
+            open_rounds[-1].units.append(unit)
+        while len(open_rounds) > 1:
+            self._close(open_rounds)
+        return self._repeated(open_rounds[0].units)
+
+    def _around(self, unit: Unit) -> Sequence[Hashable]:
+        """Return the rounds that are around all operations of a unit."""
+        return _beginning([self.rounds.get(unit.operations[i][i], ()) for i in (0, -1)])
+
+    def _close(self, open_rounds: list[_Round]) -> None:
+        """Fold the units of the innermost round, and add the round to the one around it.
+
+        Two rounds in a row are not told apart if the variable has the same value in both, as in ``for letter in "hello"``.
+        But then the units are those of the round before, twice.
+        """
+        units, outer = open_rounds.pop().units, open_rounds[-1]
+        signatures = [unit.signature for unit in units]
+        times, rest = divmod(len(signatures), len(outer.last) or len(signatures))
+        if rest or signatures != outer.last * times:
+            outer.last, times = signatures, 1
+        for i in range(0, len(units), len(units) // times):
+            content = self._repeated(units[i : i + len(units) // times])
+            inside = tuple(unit.signature for unit in content)
+            outer.units.append(
+                content[0] if len(content) == 1 else scene(ROUND, self.number((ROUND, inside)), [content])
+            )
+
+    def _repeated(self, units: list[Unit]) -> list[Unit]:
+        """Fold the rounds of a loop, then any other equal units."""
+        folded = self._runs(units)
+        content = _content(folded)
+        return folded if len(content) == len(folded) else self._runs(content)
+
+    def _runs(self, units: list[Unit]) -> list[Unit]:
         for longest in PERIODS:
             before = 0
             while len(units) != before:
                 before = len(units)
-                units = self._fold_once(units, longest, effort)
+                units = self._runs_up_to(longest, units)
         return units
 
-    def _fold_once(self, units: list[Unit], longest: int, effort: list[int]) -> list[Unit]:
-        places: dict[int, list[int]] = {}
-        following: list[list[int]] = []
-        for i in range(len(units) - 1, -1, -1):
-            later = places.setdefault(units[i].signature, [])
-            following.append(later[: -CANDIDATES - 1 : -1])
-            later.append(i)
-        following.reverse()
+    def _runs_up_to(self, longest: int, units: list[Unit]) -> list[Unit]:
+        """Join each run of equal steps of at most ``longest`` units to a loop.
+
+        Every unit is compared once for each period: ``ends`` has how far a run of the period goes, and ``tried`` where the
+        next one may begin.
+        """
+        following = _following([unit.signature for unit in units])
+        ends: dict[int, int] = {}
+        tried: dict[int, int] = {}
         result, i = [], 0
         while i < len(units):
-            found = None
-            for j in following[i]:
-                if j - i > longest or effort[0] <= 0:
+            for period in following[i]:
+                if period > longest or i < tried.get(period, 0):
+                    continue
+                if ends.get(period, -1) < i:
+                    ends[period] = _end(units, i, period)
+                count = 1 + (ends[period] - i) // period
+                step = _content(units[i : i + period])
+                if count < FEWEST_LAYERS or not enough(step, count):
+                    continue
+                count = self._equally_wired(units[i : i + period * count], period)
+                if enough(step, count):
+                    result.append(self._loop(units[i : i + period * count], period))
+                    i += period * count
                     break
-                count = self._count(units, i, j - i, effort)
-                if count:
-                    period = j - i
-                    shift = self._shift(units[i : i + period * count], period)
-                    moved = self._count(units, i + shift, period, effort) if shift else 0
-                    if moved:
-                        result += units[i : i + shift]
-                        i += shift
-                    found = period, moved or count
-                    break
-            if found is None:
+                tried[period] = i + period * max(count, 1)
+            else:
                 result.append(units[i])
                 i += 1
-            else:
-                period, count = found
-                result.append(self._loop(units[i : i + period * count], period))
-                i += period * count
         return result
 
-    def _count(self, units: Sequence[Unit], start: int, period: int, effort: list[int]) -> int:
-        """Return the number of equal steps of this period from ``start`` on; 0 if they are too few for a loop."""
-        i = start
-        while i + period < len(units) and units[i].signature == units[i + period].signature:
-            i += 1
-        effort[0] -= i - start + 1
-        count = 1 + (i - start) // period
-        if count < FEWEST_LAYERS or not enough(units[start : start + period], count):
-            return 0
-        steps = [_operations(units[i : i + period]) for i in range(start, start + count * period, period)]
-        effort[0] -= len(steps) * len(steps[0])
-        count = self._equally_wired(steps)
-        return count if enough(units[start : start + period], count) else 0
-
-    def _shift(self, run: Sequence[Unit], period: int) -> int:
-        """Return the place in a step where the program's loop begins its rounds; 0 if the steps are no rounds."""
-        ends = [(unit.operations[0][0], unit.operations[-1][-1]) for unit in run]
-        around = [(self._variables.get(first, {}), self._variables.get(last, {})) for first, last in ends]
-        found = set()
-        for key in around[0][0]:
-            values = [(first.get(key), last.get(key)) for first, last in around]
-            if all(first == last for first, last in values):
-                changes = {i % period for i, (one, other) in enumerate(pairwise(values), 1) if one != other}
-                found |= changes if len(changes) == 1 else set()
-        return min(found, default=0)
-
-    def _equally_wired(self, steps: list[list[int]]) -> int:
+    def _equally_wired(self, units: Sequence[Unit], period: int) -> int:
         """Return how many steps read the same operands, at the same distances back to the steps that computed them."""
-        places = _places(steps)
-        usual_step = min(4, len(steps) - 1)
-        usual = list(self._wiring(steps[usual_step], usual_step, places))
-        for t, step in enumerate(steps):
-            for want, found in zip(usual, self._wiring(step, t, places)):
+        places: dict[int, tuple[int, int]] = {}
+        wirings: list[list[tuple[int, int] | None]] = []
+
+        def wiring(t: int) -> list[tuple[int, int] | None]:
+            for now in range(len(wirings), t + 1):
+                step = _operations(units[now * period : (now + 1) * period])
+                places.update({operation: (now, i) for i, operation in enumerate(step)})
+                wirings.append([*self._wiring(step, now, places)])
+            return wirings[t]
+
+        count = len(units) // period
+        usual = wiring(min(4, count - 1))
+        for t in range(count):
+            for want, found in zip(usual, wiring(t)):
                 begins = found is None and want is not None and want[0] > t  # it reads a value from before the loop
                 if want != found and not begins:
                     return t
-        return len(steps)
+        return count
 
     def _wiring(
         self, step: Sequence[int], t: int, places: Mapping[int, tuple[int, int]]
@@ -200,10 +235,52 @@ class Folder:
                 yield None if place is None else (t - place[0], place[1])
 
     def _loop(self, units: list[Unit], period: int) -> Unit:
-        iterations = [units[i : i + period] for i in range(0, len(units), period)]
+        iterations = [_content(units[i : i + period]) for i in range(0, len(units), period)]
         signature = self.number((LOOP, len(iterations), tuple(unit.signature for unit in iterations[0])))
         layers = period == 1 and units[0].kind == "module"
         return scene(LOOP, signature, iterations, units[0].module if layers else None)
+
+
+@dataclass
+class _Round:
+    """A round of a loop whose units are being collected.
+
+    Attributes:
+        key: the variable and its value; None for what is around all rounds.
+        last: the signatures of the last round inside it.
+    """
+
+    key: Hashable
+    units: list[Unit] = field(default_factory=list)
+    last: list[int] = field(default_factory=list)
+
+
+def _beginning(lists: Sequence[Sequence[Hashable]]) -> list[Hashable]:
+    """Return the items with which all lists begin."""
+    return [items[0] for items in itertools.takewhile(lambda items: len(set(items)) == 1, zip(*lists))]
+
+
+def _content(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units, with those of a round in place of the round."""
+    return [inner for unit in units for inner in (unit.iterations[0] if unit.kind == ROUND else (unit,))]
+
+
+def _following(signatures: Sequence[int]) -> list[list[int]]:
+    """Return for each position the distances to the next equal signatures."""
+    places: dict[int, list[int]] = defaultdict(list)
+    found: list[list[int]] = []
+    for i in range(len(signatures) - 1, -1, -1):
+        later = places[signatures[i]]
+        found.append([j - i for j in later[: -CANDIDATES - 1 : -1]])
+        later.append(i)
+    return found[::-1]
+
+
+def _end(units: Sequence[Unit], start: int, period: int) -> int:
+    """Return the first position from ``start`` on whose unit is not followed by an equal one at this distance."""
+    while start + period < len(units) and units[start].signature == units[start + period].signature:
+        start += 1
+    return start
 
 
 def _places(steps: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:

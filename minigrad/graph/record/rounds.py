@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -85,9 +85,17 @@ def variables_of(node: Node, level: int = 0) -> dict[tuple[str, str], Any]:
 
     They are those of its frame number ``level`` (0 is the innermost) and of the frames around it.
     """
+    return {(function, name): value for function, name, value in rounds_around(node, level)}
+
+
+def rounds_around(node: Node, level: int = 0, outer: int | None = None) -> Iterator[tuple[str, str, Any]]:
+    """Yield the rounds of the loops around an operation, outermost first: a function, its variable, and the value.
+
+    They are those of its frames from number ``level`` (0 is the innermost) up to ``outer``, without it.
+    """
     places = [] if node.source is None else [node.source, *node.callers]
-    pairs = reversed(list(zip(places, node.rounds))[level:])
-    return {(place.function, name): value for place, values in pairs for name, value in values}
+    for place, values in reversed(list(zip(places, node.rounds))[level:outer]):
+        yield from ((place.function, name, value) for name, value in values)
 
 
 class Rounds:

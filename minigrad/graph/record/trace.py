@@ -90,6 +90,9 @@ class trace:
         rounds = [round_of(frames[0], place.source, place.program)]
         rounds += [round_of(frame, *where) for frame, where in zip(frames[1:], place.callers)]
         note.rounds = tuple(rounds)
+        outer = frames[-1].f_back
+        while outer is not None:
+            outer, note.outside = outer.f_back, note.outside + 1
         for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
                 note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)
@@ -180,6 +183,7 @@ class TraceNote:
         source: the line of the user's program that called it.
         program: the lines of that file.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
+        outside: the number of frames around the outermost of these calls.
         rounds: the variables of the loops at ``source`` and at each of the ``callers``.
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
@@ -198,7 +202,8 @@ class TraceNote:
 
     __slots__ = (
         "_norms", "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
-        "depth", "kept", "lane", "modules", "names", "origin", "paths", "program", "rounds", "seconds", "signed", "source",
+        "depth", "kept", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds", "seconds", "signed",
+        "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -206,6 +211,7 @@ class TraceNote:
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
+        self.outside = 0
         self.rounds: tuple[Round, ...] = ()
         self.call = 0
         self.depth: int | None = None

@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine.observers import scope
-from minigrad.graph import Drawing, Node
+from minigrad.graph import Drawing, Edge, Node
 from minigrad.graph.draw.calls import CallsAround
 from minigrad.graph.draw.folding import Folder, program
 from minigrad.graph.draw.simplify import fold
@@ -162,7 +162,7 @@ def names(graph: Drawing, numbers: Sequence[int]) -> list[str]:
 )
 def test_what_repeats_is_found(signs: str, found: list[tuple[int, int, int]]) -> None:
     nodes = [Node(i, "operation", sign, None, (), "float64") for i, sign in enumerate(signs)]
-    folder, place, runs = Folder({}), 0, []
+    folder, place, runs = Folder({}, {}), 0, []
     for unit in folder.folded([folder.operation(node) for node in nodes]):
         if unit.kind == "loop":
             runs.append((place, len(unit.operations[0]), len(unit.operations)))
@@ -223,3 +223,52 @@ def test_a_step_of_two_rounds_has_the_name_of_neither() -> None:
     (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
     assert [len(step) for step in loop.operations] == [4] * 20
     assert CallsAround(drawing).title(loop.operations) == ""
+
+
+def test_equal_values_in_a_row_are_rounds_of_their_own() -> None:
+    """And a step begins where a round begins, though its first operations are equal to those before the loop."""
+    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+
+    def step(h: Any, letter: str) -> Any:
+        return (w * h + 0.1 * ord(letter)).tanh()
+
+    with mg.trace():
+        for letter in "hello":
+            h = step(h, letter)
+        loss = h * 2.0
+    (loop,) = [unit for unit in program(mg.draw_dot(loss)).iterations[0] if unit.kind == "loop"]
+    assert [len(step) for step in loop.operations] == [3] * 5
+
+
+def test_the_rounds_of_a_loop_are_found_below_many_calls() -> None:
+    """A trace stores a limited number of calls, so only the shallow operations know the round of the loop."""
+    w = leaf(0.9, "w")
+
+    def deep(h: Any, calls: int) -> Any:
+        return deep(h, calls - 1) if calls else np.tanh(w * h)
+
+    h: Any = mg.Tensor(1.0)
+    with mg.trace():
+        for t in range(6):  # noqa: B007
+            h = np.exp(deep(h, 12))
+        loss = h * 2.0
+    drawn = fold(mg.draw_dot(loss))
+    assert [module.count for module in drawn.modules] == [6]
+
+
+def test_steps_that_are_not_equally_wired_are_compared_once() -> None:
+    """100 rounds of 40 operations read values at irregular distances. A run is not searched again from each of its places."""
+    nodes = [Node(i, "operation", str(i % 40), None, (), "float64") for i in range(4000)]
+    rng = np.random.default_rng(0)
+    edges = {i: [Edge(int(rng.integers(i // 2, i)), i, "x", None, ())] for i in range(1, 4000)}
+    looked_at = 0
+
+    class Counting(Folder):
+        def _wiring(self, step: Any, *args: Any) -> Any:
+            nonlocal looked_at
+            looked_at += len(step)
+            return super()._wiring(step, *args)
+
+    folder = Counting(edges, {})
+    assert len(folder.folded([folder.operation(node) for node in nodes])) == 4000
+    assert looked_at < 100 * 4000
