@@ -26,7 +26,6 @@ from ...guards.origin import bad_contributions, forward_marks
 from ...rules.indexing import clip
 from ..record.capture import capture
 from ..record.derivatives import comparisons
-from ..record.keywords import keyword_data
 from ..record.model import Edge, Graph, Node
 from .causes import backward_cause, forward_cause, given, sum_cause
 from .equations import equation, notation
@@ -38,7 +37,7 @@ from .programs import program
 from .raised import raised
 from .replay import replay_data
 from .scenes import scenes
-from .tensors import Tensors, shown, values_of
+from .tensors import Tensors, keyword_data, shown, values_of
 
 MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
 MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
@@ -115,10 +114,11 @@ def explain(
     check_language(language, "explain")
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
+    tokens = program_variable("tokens")
     failed = isinstance(tensor, BaseException)
     graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
     with _collector_at_rest():
-        data = page_data(graph, False if failed else check, show, program_variable("tokens"))
+        data = page_data(graph, False if failed else check, show, tokens)
     data["lesson"], data["step"] = validated(lesson, data), step
     data["written"] = None if failed else _written(graph, data["steps"])
     with _collector_at_rest():

@@ -24,10 +24,10 @@ import numpy as np
 from ...engine.primitive import Primitive
 from ...rules.about import derivative
 from ...source.functions import body_of
-from ..record.keywords import keyword_data
 from ..record.model import Graph
 from .formulas import names_of, rule_behind
 from .html import asset
+from .tensors import keyword_data
 
 Tree = Any
 Data = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Turns the arrays of a graph into data for a page: all numbers of a small array, a map and a summary of a large one.
+"""Turns arrays and keywords into data for a page: all numbers of a small array, a map and a summary of a large one.
 
 A map has at most ``SIDES[0]`` cells on a side. A cell stands for a block of elements and shows the one furthest from 0 (a NaN
 before an infinity before a number). So no extreme is lost, and each cell shows a true element with an index. ``assets/heat.js``
@@ -208,6 +208,44 @@ def _view(name: str, how: Any, shape: Shape) -> Data:
         f"explain takes for show[{name!r}] 'image' (a value of at least two axes), the size of the image in each row, such as "
         f"(28, 28), a list of tokens, or a pair of lists for rows and columns; {how!r:.60} does not fit the shape {shape}"
     )
+
+
+def keyword_data(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of an operation as JSON data. Numbers, text and None stay, and tuples become lists.
+
+    A slice becomes ``{"slice": [start, stop, step]}``, ``...`` becomes ``{"ellipsis": true}``, and an array or a list of
+    numbers becomes ``{"array": {"shape": ..., "values": ...}}``. Any other value becomes ``{"unknown": its type}``.
+    """
+    return {name: _keyword(value) for name, value in keywords.items()}
+
+
+def _keyword(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return value.item()
+    if isinstance(value, tuple):
+        return [_keyword(item) for item in value]
+    if isinstance(value, slice):
+        return {"slice": [_keyword(part) for part in (value.start, value.stop, value.step)]}
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    if isinstance(value, (np.ndarray, list)):
+        array = _list_of_numbers(value)
+        if array is not None:
+            return {"array": {"shape": array.shape, "values": array.ravel()}}
+    return {"unknown": type(value).__name__}
+
+
+def _list_of_numbers(value: Any) -> Any:
+    """Return the array of a list of numbers; None for any other value."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of unequal length
+        return None
+    if not array.size and isinstance(value, list):
+        array = array.astype(np.intp)  # as an index, NumPy reads an empty list as integers
+    return array if array.dtype.kind in "biuf" else None
 
 
 def attention_of(node: Node, operands: Sequence[Edge]) -> Any:
