@@ -287,7 +287,7 @@ class SceneView {
     const size = camera.TEXT * 1.6;
     const width = (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
     const boxes = this.boxes.map((box) => camera.rect(box.about));
-    const place = freePlace(line.about.points.map((p) => camera.point(p)), width, size, [...boxes, ...taken], this.pane);
+    const place = freePlace(line.path, width, size, [...boxes, ...taken], this.pane);
     if (place === null) return;
     const [x, y] = place;
     setAttributes(label, { x, y: y + camera.TEXT * 0.37 });
@@ -321,11 +321,12 @@ function overlap(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-// Return the point of a line, nearest to its middle, where a label of this size covers nothing; null if there is none.
-function freePlace(points, width, height, taken, pane) {
-  for (const t of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
+// Return the point of a path in the scene, nearest to its middle, where a label of this size covers nothing; null if there is none.
+function freePlace(path, width, height, taken, pane) {
+  for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
+    const at = path.getPointAtLength(share * path.getTotalLength());
     for (const side of [0, 1, -1]) {
-      const [px, y] = along(points, t);
+      const [px, y] = camera.point([at.x, at.y]);
       const x = px + side * (width / 2 + 6);
       const rect = { left: x - width / 2 - 1, right: x + width / 2 + 1, top: y - height / 2 - 1, bottom: y + height / 2 + 1 };
       if (rect.left < 2 || rect.top < 2 || rect.right > pane.width - 2 || rect.bottom > pane.height - 2) continue;
@@ -333,20 +334,6 @@ function freePlace(points, width, height, taken, pane) {
     }
   }
   return null;
-}
-
-// Return the point at the share t of a polyline's length.
-function along(points, t) {
-  const lengths = points.slice(1).map(([x, y], i) => Math.hypot(x - points[i][0], y - points[i][1]));
-  let rest = t * lengths.reduce((a, b) => a + b, 0);
-  for (let i = 0; i < lengths.length; i++) {
-    if (rest <= lengths[i] || i === lengths.length - 1) {
-      const part = lengths[i] === 0 ? 0 : rest / lengths[i];
-      return [points[i][0] + part * (points[i + 1][0] - points[i][0]), points[i][1] + part * (points[i + 1][1] - points[i][1])];
-    }
-    rest -= lengths[i];
-  }
-  return points[0];
 }
 
 function markers() {

@@ -18,11 +18,8 @@ function whole(data) {
   return data;
 }
 
-const operandsOf = (() => {
-  const into = original.nodes.map(() => []);
-  original.edges.forEach((edge, number) => into[edge.target].push(number));
-  return (node) => into[node];
-})();
+const intoOriginal = whatIf.edgesInto(original);
+const operandsOf = (node) => intoOriginal[node];
 
 // Return the value of this operand when the operation read it.
 function operandOf(edge) {

@@ -136,5 +136,5 @@ const whatIf = (() => {
     return want.every((value, i) => Object.is(value, a.values[i]) || value === a.values[i] || Math.abs(value - a.values[i]) <= tolerance * scale);
   }
 
-  return { forward, knows, reason, run, vjp };
+  return { edgesInto, forward, knows, reason, run, vjp };
 })();
