@@ -22,6 +22,7 @@ class WrittenFunction:
 
     Attributes:
         name: its name.
+        word: the name of its result, if the user's program has none; by default its own name.
         body: its statements.
         inputs: its parameters: values, and tuples of values that the caller kept from another function.
         outputs: what it returns, in the same form.
@@ -31,6 +32,7 @@ class WrittenFunction:
 
     def __init__(self, name: str, group: object) -> None:
         self.__name__ = name
+        self.word = ""
         self.group = group
         self.body: list[Statement] = []
         self.inputs: list[Any] = []

@@ -8,6 +8,7 @@ order of execution, so that no bit changes.
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import re
 from collections import Counter
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..rules.about import known
 from .calls import Call, calls_of, sites
 from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
 from .names import unused
@@ -132,6 +134,7 @@ class _Extraction:
         for i, block in enumerate(self.blocks):
             function = WrittenFunction(unused(name + "_back" * (i > 0), modules.taken.__contains__), group)
             modules.taken.add(function.__name__)
+            function.word = _word_of(type(self.first.owner))
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
             taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
@@ -330,6 +333,13 @@ def _prefixes(columns: Sequence[tuple[str, ...]]) -> tuple[list[str] | None, boo
 def _common(paths: Sequence[Sequence[str]]) -> str:
     """Return the parts with which all paths begin, each with a point after it."""
     return "".join(f"{parts[0]}." for parts in itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths)))
+
+
+def _word_of(module: Any) -> str:
+    """Return the word of the operation that the forward of a module calls; "" unless there is one such word."""
+    forward = inspect.unwrap(module.forward)
+    words = {known(forward.__globals__.get(name)).word for name in forward.__code__.co_names} - {""}
+    return words.pop() if len(words) == 1 else ""
 
 
 def _snake(name: str) -> str:

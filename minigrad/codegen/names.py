@@ -9,19 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from .._source import instruction, of_library
+from ..engine.registry import registry
 from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
+from ..rules.about import known
 from ..source.index import index_of
-from .statements import Statement, Value, key_of, ufunc_of
+from .statements import Method, Statement, Value, key_of, ufunc_of
 
-# The name of a value that has none in the program, by the function that computed it.
-_WORDS = {
-    "sum": "total", "mean": "average", "max": "top", "maximum": "top", "divide": "ratio", "add": "z", "matmul": "z",
-    "multiply": "u", "subtract": "r", "square": "square", "negative": "r", "getitem": "part", "reshape": "u", "power": "u",
-    "transpose": "u", "swapaxes": "u", "broadcast_to": "spread", "absolute": "size", "zeros": "zeros", "astype": "u",
-    "affine": "z", "layer_norm": "normed",
-}  # fmt: skip
 # Names that the text of a program may use for something else.
 RESERVED = {
     "np", "special", "base64", "check_arguments", "as_array", "step", "ARGUMENTS", "range", "reversed", "len", "map", "dict",
@@ -132,8 +129,11 @@ class GivenNames:
         return statement.name or self._word(statement)
 
     def _word(self, statement: Statement) -> str:
-        name = getattr(ufunc_of(statement.call) or statement.call, "__name__", "u")
-        return _WORDS.get(name, name)
+        """Return the word of the operation that a statement calls, by default the name of the function."""
+        call = statement.call
+        function = getattr(np, call.__name__, call) if isinstance(call, Method) else ufunc_of(call) or call
+        word = getattr(call, "word", "") or known(registry.get(function)).word  # a written function has its own
+        return word or getattr(function, "__name__", "u")
 
 
 class Constants:

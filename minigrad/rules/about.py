@@ -49,6 +49,7 @@ class About(NamedTuple):
         multiplies: the arguments whose rows and columns a matrix product multiplies.
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
+        word: the name of a result in a written program, if the user's program has none.
         called: what formulas call the function, if not by its name.
         formulas: the derivatives as readable texts, where the text of the rule does not say it best. Here ``y`` is the
             result (``out``, if an argument is called y), and words follow the first comma outside of parentheses.
@@ -65,6 +66,7 @@ class About(NamedTuple):
     multiplies: tuple[str, str] | None = None
     elementwise: bool = False
     notation: str = ""
+    word: str = ""
     called: str = ""
     formulas: Mapping[str, str] = {}
     for_shapes: Mapping[str, Callable[..., str | None]] = {}

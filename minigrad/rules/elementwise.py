@@ -44,18 +44,20 @@ deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi 
 rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 _by_0 = Cause(lambda y: y == 0, "it divides by 0", "by_zero", "y")
-about(add, notation="x + y", only_overflows=True)
-about(subtract, notation="x - y", only_overflows=True)
+about(add, word="z", notation="x + y", only_overflows=True)
+about(subtract, word="r", notation="x - y", only_overflows=True)
 about(square, notation="x^2", only_overflows=True)
-about(negative, notation="-x")
+about(negative, word="r", notation="-x")
 about(
     multiply,
+    word="u",
     notation="x * y",
     only_overflows=True,
     undefined=[Cause(lambda x, y: 0 in (x, y) and np.isinf(x + y), "0 * inf is undefined", "zero_times_infinity")],
 )
 about(
     divide,
+    word="ratio",
     notation="x / y",
     undefined=[Cause(lambda x, y: x == 0 and y == 0, "0 / 0 is undefined", "zero_by_zero"), _by_0],
     steep=[Cause(lambda y: abs(y) < 1, "it divides by y, which is too near to 0", "near_zero", "y")],
@@ -111,6 +113,7 @@ _POWER = {"x": "g * y * x^(y - 1)", "y": "g * out * log(x)"}
 about(float_power, formulas=_POWER)
 about(
     power,
+    word="u",
     notation="x^y",
     formulas=_POWER,
     undefined=[
@@ -279,12 +282,13 @@ def larger(g: Array, x: Array, y: Array) -> Array:
 
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
-about(absolute, called="abs", notation="abs(x)", formulas={"x": "g * sign(x)"})
+about(absolute, word="size", called="abs", notation="abs(x)", formulas={"x": "g * sign(x)"})
 fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=_no_slope)
 _where_larger, _where_smaller = new_array(lambda g, x, y: larger(g, x, y)), new_array(lambda g, x, y: larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
+about(maximum, word="top")
 fmax = primitive(np.fmax).vjp(
     x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
     y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),

@@ -155,7 +155,7 @@ about(scatter_add, formulas={"updates": "g, at the index"})
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )
-about(getitem, formulas={"x": "g, at the selected elements, 0 elsewhere"})
+about(getitem, word="part", formulas={"x": "g, at the selected elements, 0 elsewhere"})
 take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis), bind=_take_call).vjp(
     a=_take_rule
 )

@@ -63,6 +63,7 @@ def product_by_y(x_ndim: int, y_ndim: int) -> str | None:
 
 about(
     matmul,
+    word="z",
     notation="x @ y",
     multiplies=("x", "y"),
     only_overflows=True,

@@ -204,6 +204,7 @@ def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
 affine = primitive(_affine, name="affine").reference(_affine)
 about(
     affine,
+    word="z",
     multiplies=("x", "weight"),
     only_overflows=True,
     formulas={"x": "g @ weight^T", "weight": "x^T @ g", "bias": "g, summed over the rows"},
@@ -272,6 +273,7 @@ def _apart(h: Array, z: Array) -> Array:
 _DEVIATION = "sqrt(var(x) + eps)"
 about(
     layer_norm,
+    word="normed",
     formulas={
         "x": f"(h - mean(h) - z * mean(h * z)) / {_DEVIATION}, h = g * gamma, z = (x - mean(x)) / {_DEVIATION}",
         "gamma": f"g * (x - mean(x)) / {_DEVIATION}, summed over the rows",

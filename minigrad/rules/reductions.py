@@ -123,7 +123,9 @@ nanstd = primitive(np.nanstd, with_keywords(np.nanstd, **_VARIANCE_KEYWORDS), bi
 nanmax = primitive(np.nanmax, with_keywords(np.nanmax, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 nanmin = primitive(np.nanmin, with_keywords(np.nanmin, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 
-about(sum, mean, only_overflows=True)
+about(sum, word="total", only_overflows=True)
+about(mean, word="average", only_overflows=True)
+about(max, word="top")
 about(sum, nansum, formulas={"a": "g, broadcast over the summed axes"})
 about(mean, nanmean, formulas={"a": "g / n, broadcast over the averaged axes"})
 about(var, nanvar, formulas={"a": "2 * g * (a - mean(a)) / (n - ddof)"})

@@ -251,6 +251,7 @@ transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes
 )
 about(
     transpose,
+    word="u",
     notation="a^T",
     formulas={"a": "g, with the axes in their original order"},
     for_shapes={"a": _turned},
@@ -263,7 +264,7 @@ about(
 swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
     a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
 )
-about(swapaxes, notation="a^T", formulas={"a": "g, with the axes swapped back"}, for_shapes={"a": _turned})
+about(swapaxes, word="u", notation="a^T", formulas={"a": "g, with the axes swapped back"}, for_shapes={"a": _turned})
 squeeze = primitive(np.squeeze, lambda a, /, axis=None: np.squeeze(a, axis)).vjp(
     a=lambda g, a_shape: np.reshape(g, a_shape)
 )
@@ -273,6 +274,8 @@ expand_dims = primitive(np.expand_dims, lambda a, /, axis: np.expand_dims(a, axi
 about(reshape, squeeze, expand_dims, formulas={"a": "g, in the original shape"})
 broadcast_to = primitive(np.broadcast_to, lambda array, /, shape: np.broadcast_to(array, shape)).vjp(array=lambda g: g)
 astype = primitive(np.astype, lambda x, /, dtype: x.astype(dtype)).vjp(x=lambda g: g)
+about(broadcast_to, word="spread")
+about(reshape, astype, word="u")
 concatenate = primitive(
     np.concatenate, lambda *arrays, axis=0: np.concatenate(arrays, axis=axis), bind=_of_sequence
 ).vjp_each(_concatenate_rule)

@@ -93,8 +93,8 @@ class _Builder:
 
     def _tree(self, node: ast.expr) -> tuple[Tree, int]:
         match node:
-            case ast.Constant(value=str()):
-                return _quoted(node.value), _POWER + 1
+            case ast.Constant(value=str() as text):
+                return _quoted(text), _POWER + 1
             case ast.Constant():
                 return ["num", f"{node.value:g}" if isinstance(node.value, float) else str(node.value)], _POWER + 1
             case ast.Name():
