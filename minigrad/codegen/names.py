@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._source import instruction, of_library
+from ..engine.primitive import Primitive
 from ..engine.registry import registry
 from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
@@ -30,25 +31,29 @@ _RETURNED = object()
 def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
     """Return the name that what the frame is computing gets: by an assignment there, or where a ``return`` hands it to.
 
-    ``result`` is the name of what the written function itself returns.
+    ``result`` is the name of what the written function itself returns. A value without a name that an operation returns has
+    the word of this operation, if it has one.
     """
+    word: str | None = None
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module == "minigrad.codegen.running":
-            return result
+            return result or word
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
             continue
         if module.startswith("minigrad.engine"):
             if frame.f_code is Sweep.run.__code__:
-                return None
+                return word
+            if frame.f_code is Primitive.__call__.__code__:
+                word = word or known(frame.f_locals["self"]).word or None
             frame = frame.f_back
             continue
         found = _assigned(frame)
         if found is not _RETURNED:
-            return None if found is None else str(found)
+            return word if found is None else str(found)
         frame = frame.f_back
-    return None
+    return word
 
 
 def variable_of(array: Any, frame: FrameType | None) -> str | None:

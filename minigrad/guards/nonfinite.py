@@ -9,10 +9,9 @@ import numpy as np
 
 from ..device import to_host
 from ..engine.primitive import Primitive
-from ..engine.registry import is_elementwise
 from ..engine.tensor import Tensor
 from ..engine.types import Array
-from ..rules.about import Cause, known
+from ..rules.about import Cause, depends_elementwise, known
 
 MOST_TERMS = 3  # the number of terms of a matrix product that a message lists
 
@@ -62,7 +61,7 @@ def place_of(array: Array) -> tuple[int, ...]:
 def numbers_there(primitive: Primitive, bad: Array, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return, by name, the operand elements at the first NaN or infinity, or {} if the operation is not elementwise."""
     numbers: dict[str, Any] = {}
-    if not is_elementwise(primitive):
+    if not depends_elementwise(primitive):
         return numbers
     place = place_of(bad)
     for name, value in values.items():

@@ -18,6 +18,7 @@ from ..engine.registry import registry
 from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..errors import DTypeError
+from .about import about
 from .indexing import Shape, _array, _is_basic, _positions
 
 
@@ -146,6 +147,8 @@ multiply_at: Primitive = primitive(_multiply_at, name="multiply_at").vjp(
     x=lambda g, values, index: multiply_at(g, values, index=index),
     values=lambda g, x, values, index: (g * x)[index] * other_values(values, x, index),
 )
+about(set_at, add_at, formulas={"values": "g, at the index"})
+about(multiply_at, formulas={"values": "g * x * prod(others), at the index"})
 
 
 # --- t.at[index] ----------------------------------------------------------------------------------------------------

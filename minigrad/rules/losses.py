@@ -14,6 +14,7 @@ from ..device import zeros
 from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
+from .about import about
 from .axes import at_least_float32
 from .neural import sigmoid
 from .reductions import mean, sum
@@ -116,4 +117,8 @@ def _by_targets(g: Array, p: Array, reduction: str) -> Any:
 binary_cross_entropy = primitive(_binary_cross_entropy, name="binary_cross_entropy").vjp(
     p=lambda g, p, t, reduction: of_each(g, p.size, reduction) * (p - t) / np.maximum(p * (1 - p), 1e-12),
     t=_by_targets,
+)
+about(
+    binary_cross_entropy,
+    formulas={"t": "g * (log(1 - p) - log(p)), divided by the number of elements for the mean"},
 )

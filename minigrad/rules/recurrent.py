@@ -12,6 +12,7 @@ import numpy as np
 
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from .about import about
 from .neural import affine, sigmoid
 
 
@@ -84,3 +85,7 @@ def _lstm_states(
 
 
 lstm_states = primitive(_lstm_states, name="lstm_states").reference(_lstm_states)
+
+_BACK_THROUGH_TIME = "g, carried back through all steps"
+for _states in (gru_states, lstm_states):
+    about(_states, formulas=dict.fromkeys(_states.arguments, _BACK_THROUGH_TIME))

@@ -91,6 +91,7 @@ _hazard_slope: Primitive = primitive(
     name="special.hazard_slope",
 ).vjp(x=lambda g, x: -g * _hazard(x) * _log_ndtr_third(x))
 log_ndtr = _declare("log_ndtr", x=lambda g, x: g * _hazard(x))
+about(_hazard, formulas={"x": "-g * y * (y + x)"})
 about(erfcx, formulas={"x": "g * (2 * x * y - 2 / sqrt(pi))"})
 about(log_ndtr, formulas={"x": "g * exp(-(x * x / 2 + y)) / sqrt(2 * pi)"})
 

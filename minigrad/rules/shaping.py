@@ -362,7 +362,7 @@ overlapped = primitive(_overlapped, name="overlapped").vjp(
     windows=lambda g, windows_shape, axis: sliding_window_view(g, windows_shape[-1], axis=axis)
 )
 about(sliding_window_view, formulas={"x": "g, summed over the windows"})
-about(overlapped, formulas={"windows": "the windows of g"})
+about(overlapped, formulas={"windows": "sliding_window_view(g)"})
 
 # Diagonals and triangles
 diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(

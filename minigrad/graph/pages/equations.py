@@ -29,7 +29,7 @@ KINDS = {
     "call": "the name of a function, then its arguments",
     "T": "a transpose",
     "paren": "parentheses",
-    "op": "an operator: · multiplies elementwise, @ multiplies matrices",
+    "op": "an operator: · multiplies elementwise, @ multiplies matrices, × vectors",
     "num": "a number as text",
     "ref": "g, the incoming gradient; ans, the operation's result; or an argument",
     "words": "text in English and Japanese",
@@ -37,7 +37,7 @@ KINDS = {
 
 _SIGNS: dict[type[ast.AST], str] = {
     ast.Mult: "·", ast.MatMult: "@", ast.Add: "+", ast.Sub: "−", ast.LtE: "≤", ast.Lt: "<", ast.GtE: "≥", ast.Gt: ">",
-    ast.Eq: "=", ast.NotEq: "≠",
+    ast.Eq: "=", ast.NotEq: "≠", ast.BitAnd: "∧", ast.BitOr: "∨", ast.LShift: "×",
 }  # fmt: skip
 _ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one binds tighter
 _MINUS: Tree = ["op", "−"]
@@ -56,7 +56,7 @@ def equation(found: Formula, primitive: Any, argument: str, values: Mapping[str,
     head, words = parted(given or found.text)
     try:
         tree = _Builder(found.answer, values).tree(_parsed(head))
-    except (SyntaxError, KeyError):  # a cross product, or any syntax in a rule of the user
+    except (SyntaxError, KeyError):  # any syntax in a rule of the user
         return ["words", {"en": found.text, "ja": found.text_ja}]
     return ["row", tree, ["words", {"en": words, "ja": JAPANESE.get(words, words)}]] if words else tree
 
@@ -67,14 +67,20 @@ def notation(node: Node, count: int) -> Tree | None:
     if not text or not isinstance(node.primitive, Primitive):
         return None
     shapes = {f"{name}_shape": None for name in node.primitive.arguments}
-    return _Builder("ans", {**node.keywords, **shapes, "args": range(count)}).tree(_parsed(text))
+    return _Builder("ans", {**node.primitive.defaults, **node.keywords, **shapes, "args": range(count)}).tree(_parsed(text))
 
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> ast.expr:
     """Return the syntax tree of a formula, whose text is nearly Python."""
     text = re.sub(r"\bpi (?=[a-z])", "pi * ", text)
-    text = re.sub(r"\^-T\b", ".invT", text).replace("^T", ".T").replace("^-1", ".inv").replace("^", "**")
+    text = (
+        re.sub(r"\^-T\b", ".invT", text)
+        .replace("^T", ".T")
+        .replace("^-1", ".inv")
+        .replace("^", "**")
+        .replace("×", "<<")
+    )
     return ast.parse(text, mode="eval").body
 
 
