@@ -67,7 +67,9 @@ def notation(node: Node, count: int) -> Tree | None:
     if not text or not isinstance(node.primitive, Primitive):
         return None
     shapes = {f"{name}_shape": None for name in node.primitive.arguments}
-    return _Builder("ans", {**node.primitive.defaults, **node.keywords, **shapes, "args": range(count)}).tree(_parsed(text))
+    return _Builder("ans", {**node.primitive.defaults, **node.keywords, **shapes, "args": range(count)}).tree(
+        _parsed(text)
+    )
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.rules import indexing, products
+from minigrad import rules
 from minigrad.rules.dropout import dropout
 from tests.lazy import torch
 
@@ -298,9 +298,9 @@ case("take_along_axis", lambda x, i: np.take_along_axis(x, i, axis=1), normal(3,
      torch=lambda x, i: torch.take_along_dim(x, i, 1))  # fmt: skip
 case("take_along_axis", lambda x, i: np.take_along_axis(x, i, -2), normal(3, 4), integers(3, 2, 4), label="axis=-2",
      torch=lambda x, i: torch.take_along_dim(x, i, -2))  # fmt: skip
-case("scatter_add", lambda g, i: indexing.scatter_add(g, index=i, shape=(5, 2)), normal(4, 2), fixed([0, 3, 3, 0]),
+case("scatter_add", lambda g, i: rules.indexing.scatter_add(g, index=i, shape=(5, 2)), normal(4, 2), fixed([0, 3, 3, 0]),
      label="repeats", torch=lambda g, i: torch.zeros(5, 2, dtype=g.dtype).index_add(0, i, g))  # fmt: skip
-case("scatter_add", lambda g: indexing.scatter_add(g, index=(1, slice(None, None, 2)), shape=(3, 4)), normal(2),
+case("scatter_add", lambda g: rules.indexing.scatter_add(g, index=(1, slice(None, None, 2)), shape=(3, 4)), normal(2),
      label="basic")  # fmt: skip
 
 # --- choosing ---
@@ -348,13 +348,13 @@ for _shape, _other in [
 ]:
     case(
         "weighted_sum",
-        products.weighted,
+        rules.products.weighted,
         normal(*_shape),
         normal(*_other),
         label=f"{_shape}, {_other}",
         torch=torch.matmul,
     )
-    case("dot_products", lambda x, y: products.pairs(x, y.swapaxes(-1, -2)), normal(*_shape), normal(*_other),
+    case("dot_products", lambda x, y: rules.products.pairs(x, y.swapaxes(-1, -2)), normal(*_shape), normal(*_other),
          label=f"{_shape}, {_other}", torch=torch.matmul)  # fmt: skip
 
 # --- neural ---
