@@ -47,6 +47,8 @@ class About(NamedTuple):
         steep: the causes of a derivative that is NaN or infinite, although the incoming gradient is finite.
         only_overflows: whether a result of finite operands is NaN or infinite only because it is too large.
         multiplies: the arguments whose rows and columns a matrix product multiplies.
+        linear: whether the result is linear in all arrays together, so that it maps their tangents as it maps them.
+        product: whether the result is linear in each array alone.
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
         word: the name of a result in a written program, if the user's program has none.
@@ -64,6 +66,8 @@ class About(NamedTuple):
     steep: Sequence[Cause] = ()
     only_overflows: bool = False
     multiplies: tuple[str, str] | None = None
+    linear: bool = False
+    product: bool = False
     elementwise: bool = False
     notation: str = ""
     word: str = ""

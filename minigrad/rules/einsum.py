@@ -108,6 +108,7 @@ def _as_einsum(i: int, args: list[Array], subscripts: str) -> str | None:
 
 about(
     einsum,
+    product=True,
     notation="einsum(subscripts, *args)",
     formulas={"*": "einsum(g, others), with the axes of this operand"},
     for_shapes={"*": _as_einsum},

@@ -307,6 +307,7 @@ sign = primitive(np.sign).vjp(x=_sign_x)
 about(sign, formulas={"x": "0"})
 floor, ceil, rint, trunc = (primitive(f).vjp(x=_no_slope) for f in (np.floor, np.ceil, np.rint, np.trunc))
 round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(a=_no_slope)
+about(round, elementwise=True)
 heaviside = primitive(np.heaviside).vjp(x=_no_slope, y=lambda g, x: g * (x == 0))
 # modf has two outputs, so g is a dict from the index of an output to its cotangent, if one has arrived.
 modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]))
@@ -320,7 +321,8 @@ about(conjugate, called="conj")
 real = primitive(np.real, lambda val, /: np.real(val)).vjp(val=lambda g: g)
 composite(np.real_if_close, _real_if_close)
 imag = primitive(np.imag, lambda val, /: np.imag(val)).vjp(val=lambda g: g * -1j)
-about(imag, formulas={"val": "-i * g"})
+about(real, elementwise=True)
+about(imag, elementwise=True, formulas={"val": "-i * g"})
 composite(np.angle, lambda z, deg=False: np.arctan2(np.imag(z), np.real(z)) * (180 / math.pi if deg else 1))
 
 # Trigonometric and hyperbolic functions and their inverses

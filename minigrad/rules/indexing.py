@@ -151,11 +151,11 @@ def _within(a: Array, a_min: Any, a_max: Any) -> Array:
 
 
 scatter_add: Primitive = primitive(placed, name="scatter_add").vjp(updates=lambda g, index: g[index])
-about(scatter_add, formulas={"updates": "g, at the index"})
+about(scatter_add, linear=True, formulas={"updates": "g, at the index"})
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )
-about(getitem, word="part", formulas={"x": "g, at the selected elements, 0 elsewhere"})
+about(getitem, word="part", linear=True, formulas={"x": "g, at the selected elements, 0 elsewhere"})
 take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis), bind=_take_call).vjp(
     a=_take_rule
 )
@@ -177,11 +177,13 @@ def added_at(g: Array, numbers: Array, shape: Shape) -> Array:
 
 about(
     take,
+    product=True,
     formulas={"a": "g, added at the selected elements, 0 elsewhere"},
     written={"a": lambda g, a_shape, indices, axis: added_at(g, np.take(places(a_shape), indices, axis=axis), a_shape)},
 )
 about(
     take_along_axis,
+    product=True,
     formulas={"arr": "g, added at the selected elements, 0 elsewhere"},
     written={
         "arr": lambda g, arr_shape, indices, axis: added_at(

@@ -352,3 +352,4 @@ def _sequences(a: Array, v: Array) -> tuple[Array, Array]:
 
 composite(np.convolve, _convolve)
 composite(np.correlate, _correlate)
+about(matmul, dot, inner, outer, tensordot, kron, cross, convolve, product=True)

@@ -123,8 +123,8 @@ nanstd = primitive(np.nanstd, with_keywords(np.nanstd, **_VARIANCE_KEYWORDS), bi
 nanmax = primitive(np.nanmax, with_keywords(np.nanmax, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 nanmin = primitive(np.nanmin, with_keywords(np.nanmin, **_EXTREME_KEYWORDS)).vjp(a=_extreme_rule)
 
-about(sum, word="total", only_overflows=True)
-about(mean, word="average", only_overflows=True)
+about(sum, word="total", linear=True, only_overflows=True)
+about(mean, word="average", linear=True, only_overflows=True)
 about(max, word="top")
 about(sum, nansum, formulas={"a": "g, broadcast over the summed axes"})
 about(mean, nanmean, formulas={"a": "g / n, broadcast over the averaged axes"})
@@ -183,7 +183,7 @@ composite(
 )
 about(prod, only_overflows=True)
 about(prod, nanprod, formulas={"a": "g * prod(others)"})
-about(cumsum, formulas={"a": "g, summed from each position to the end"})
+about(cumsum, linear=True, formulas={"a": "g, summed from each position to the end"})
 
 
 def _products_of_others(g: Array, a: Array, a_shape: Shape, axis: int | None) -> Array:

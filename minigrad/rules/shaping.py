@@ -379,6 +379,25 @@ about(
 )
 tril: Primitive = primitive(np.tril, lambda m, /, k=0: np.tril(m, k)).vjp(m=new_array(lambda g, k: tril(g, k=k)))
 triu: Primitive = primitive(np.triu, lambda m, /, k=0: np.triu(m, k)).vjp(m=new_array(lambda g, k: triu(g, k=k)))
+about(
+    *(
+        reshape,
+        transpose,
+        swapaxes,
+        squeeze,
+        expand_dims,
+        broadcast_to,
+        astype,
+        copy,
+        concatenate,
+        stack,
+        flip,
+        roll,
+        repeat,
+    ),
+    *(sliding_window_view, diagonal, tril, triu),
+    linear=True,
+)
 diag = composite(np.diag, _diag)
 diagflat = composite(np.diagflat, lambda v, k=0: _diag(np.ravel(v), k))
 trace = composite(

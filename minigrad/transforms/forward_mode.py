@@ -9,7 +9,8 @@ No operation declares a second rule for forward mode. The tangent follows from t
   tape of its own, and the tangents are carried along that tape.
 
 Every other rule is a linear function of ``g``, so reverse mode through the rule gives its transpose, which maps the tangents of
-the inputs to the tangent of the output. This works for all operations; listing an operation below only makes it faster.
+the inputs to the tangent of the output. This works for all operations. What ``rules/about.py`` knows of an operation only makes
+it faster.
 """
 
 from __future__ import annotations
@@ -27,17 +28,14 @@ from ..engine.fitting import as_contribution
 from ..engine.messages import cut_off, explained_in_rule
 from ..engine.modes import ensure_recording
 from ..engine.plan import Plan, kept_tensors, recomposed
-from ..engine.registry import is_elementwise, primitives
+from ..engine.primitive import Primitive
 from ..engine.tape import Entry, Leaf, Output, cotangent_of, entries_between, sweep
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array, Node
 from ..guards.inplace import check_kept
-
-LINEAR = """sum mean cumsum reshape transpose swapaxes squeeze expand_dims broadcast_to astype copy concatenate stack flip roll
-    repeat sliding_window_view diagonal tril triu getitem scatter_add fft ifft rfft irfft fftshift ifftshift"""
-PRODUCTS = "matmul dot inner outer tensordot einsum kron cross convolve take take_along_axis"
-ELEMENTWISE = "relu sigmoid silu erf sinc where clip real imag round nan_to_num"  # besides NumPy's ufuncs
-_KIND = {primitives[name]: names for names in (LINEAR, PRODUCTS, ELEMENTWISE) for name in names.split()}
+from ..rules.about import depends_elementwise, known
+from ..rules.reductions import mean, sum
+from ..rules.shaping import broadcast_to, expand_dims, reshape, squeeze
 
 Tangents = dict[Node, Any]  # an entry with several outputs has a dict from output index to tangent
 
@@ -95,7 +93,7 @@ class _Push:
 
     def push(self, moves: list[Any]) -> Any:
         primitive = self.entry.primitive
-        kind = _KIND.get(primitive) or (ELEMENTWISE if is_elementwise(primitive) else "")
+        facts = known(primitive)
         plan = self.entry.plan
         # A user-defined Function and a checkpointed entry have no such rules.
         rules = plan.pullbacks if isinstance(plan, Plan) else None
@@ -103,12 +101,12 @@ class _Push:
             return self._one_by_one(moves)
         if primitive.composition is not None:
             return self._fitted(self._composition(moves))
-        if kind is ELEMENTWISE:
+        if depends_elementwise(primitive):
             return self._fitted(reduce(add, self._elementwise(rules, moves)))
-        if kind is PRODUCTS and (not self.directions or (primitive.name == "matmul" and self._of_matrices(moves))):
+        if facts.product and (not self.directions or (facts.multiplies and self._of_matrices(moves))):
             return self._fitted(reduce(add, self._product(moves)))
-        if kind is LINEAR and all(move is not None for move in moves):
-            return self._linear(primitive.name, moves)
+        if facts.linear and all(move is not None for move in moves):
+            return self._linear(primitive, moves)
         return self._one_by_one(moves)
 
     def _one_by_one(self, moves: list[Any]) -> Any:
@@ -121,19 +119,19 @@ class _Push:
             return {index: np.stack([one[index] for one in moved]) for index in self.outputs}
         return np.stack(moved)
 
-    def _linear(self, name: str, moves: list[Any]) -> Any:
+    def _linear(self, primitive: Primitive, moves: list[Any]) -> Any:
         keywords = {key: value for key, value in self.entry.keywords.items() if key != "initial"}
         if self.directions:  # the common operations take all directions at once, along the extra first axis
-            if name == "broadcast_to":
+            if primitive is broadcast_to:
                 return self._broadcast(moves[0])
-            if name in ("reshape", "expand_dims", "squeeze") and keywords.get("order", "C") == "C":
+            if primitive in (reshape, expand_dims, squeeze) and keywords.get("order", "C") == "C":
                 return moves[0].reshape(self._shape())
-            if name not in ("sum", "mean"):
+            if primitive not in (sum, mean):
                 return self._one_by_one(moves)
             axis = keywords.get("axis")
             axes = range(moves[0].ndim - 1) if axis is None else np.atleast_1d(axis).tolist()
             keywords["axis"] = tuple(i + (i >= 0) for i in axes)
-        return self._fitted(self.entry.primitive(*moves, **keywords))
+        return self._fitted(primitive(*moves, **keywords))
 
     def _kept(self) -> Sequence[Any]:
         return kept_tensors(self.entry) if self.create_graph else self.entry.kept or ()

@@ -120,3 +120,14 @@ def test_a_formula_for_an_argument_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"tanh has no array argument \{'y'\}; it has \('x',\)"):
         about(primitives["tanh"], formulas={"y": "0"})
     assert not known(primitives["tanh"]).formulas
+
+
+def test_forward_mode_asks_no_rule_of_what_is_linear_or_a_product() -> None:
+    def refused(g: Any) -> Any:
+        raise AssertionError("forward mode needs no rule here")
+
+    twice = primitive(lambda x, /: 2 * x, name="twice").vjp(x=refused)
+    times = primitive(lambda x, y, /: x * y, name="product").vjp(x=lambda g, y: refused(g), y=lambda g, x: refused(g))
+    about(twice, linear=True)
+    about(times, product=True)
+    assert mg.jvp(lambda x: times(twice(x), x), [3.0], [1.0])[1].item() == 12.0
