@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lesson_notebooks import lessons
+from tests.examples.lessons.test_lessons import TO_RUN
 
 
 @pytest.mark.sampled(14)
-@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TO_RUN)
 def test_a_lessons_pages_are_stepped_through_and_answered(path: Path, tmp_path: Path, show: Callable[..., Any]) -> None:
     pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
     from matplotlib import pyplot

@@ -17,7 +17,11 @@ SIZES = """() => [...document.querySelectorAll("section")].map(slide => {
 AT = "() => Math.round(scrollY / innerHeight)"
 
 
-@pytest.fixture(scope="module", params=[("10", "en"), ("06", "ja")], ids=lambda one: "-".join(one))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(("10", "en"), marks=pytest.mark.thorough), ("05", "en"), ("06", "ja")],
+    ids=lambda one: "-".join(one),
+)
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("matplotlib", exc_type=ImportError)
     number, language = request.param

@@ -15,6 +15,8 @@ import minigrad as mg
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
+LONG = "10_attention"  # trains 15 models
+TO_RUN = [pytest.param(path, id=path.stem, marks=[pytest.mark.thorough] * (path.stem == LONG)) for path in LESSONS]
 PAGES = Path(minigrad.__file__).parent / "graph/pages/lessons/course"
 DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.]*\d)")
 TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d+\.\d)")
@@ -63,7 +65,7 @@ def test_the_lessons_are_numbered() -> None:
 
 
 @pytest.mark.sampled(14)
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TO_RUN)
 def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) -> None:
     _, _, folder = run(path)
     number = path.name[:2]
@@ -79,7 +81,7 @@ def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TO_RUN)
 def test_a_number_in_the_text_is_in_the_program_or_printed_by_it(path: Path, language: str, run: Any) -> None:
     """A decimal number that changes in the program must change in the text; tasks such as **1.1** are no numbers."""
     printed, _, _ = run(path)
@@ -280,6 +282,7 @@ def test_lesson_09_goes_deep_and_past_two_layers(run: Any) -> None:
     assert done["w"].grad.item() == pytest.approx(2 * e * 2 * (1 + w) * x, rel=1e-14)
 
 
+@pytest.mark.thorough
 def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -> None:
     path = lesson("10")
     printed, done, _ = run(path)

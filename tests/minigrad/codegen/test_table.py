@@ -13,7 +13,7 @@ from tests.minigrad.codegen.apart import close, on_the_tape, outcomes_apart, sam
 from tests.minigrad.rules.cases import CASES, Case
 from tests.minigrad.rules.test_cases import all_primitives  # noqa: F401 - with it the table is full
 
-CHUNKS = 8
+CHUNKS = 24
 SEEDS = 3
 
 

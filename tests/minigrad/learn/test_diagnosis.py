@@ -28,7 +28,7 @@ ALIKE = {
 }
 
 
-@pytest.fixture(scope="module", params=[5, pytest.param(1, marks=pytest.mark.thorough)], ids="one in {}".format)
+@pytest.fixture(scope="module", params=[12, pytest.param(1, marks=pytest.mark.thorough)], ids="one in {}".format)
 def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Any, Verdict]]:
     """The task, the mistake and the verdict of one in so many of the bank's mistakes."""
     chosen = measure_diagnosis.of_the_bank()[:: request.param]
