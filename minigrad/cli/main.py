@@ -22,10 +22,10 @@ from ..graph.pages.explain import explain
 from ..graph.pages.html import LANGUAGES
 from ..graph.record.capture import capture
 from ..graph.record.storage import load_trace, save_trace
-from ..graph.record.trace import norm
 from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
+from ..guards.gradients import norm
 from ..guards.origin import called
 from ..learn import cli as learn
 from . import debug, launch, write_numpy

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._source import SourceLine
 from ..graph.record.model import Edge, Graph, Node
+from ..guards import gradients
 from ..source.index import Index, index_of
 from .look import FullLook
 from .source import assignments, made_at
@@ -43,6 +44,10 @@ class Seen:
                 if entry in raw and position < len(raw[entry]):
                     found[node.id, name] = raw[entry][position]
         return found
+
+    @functools.cached_property
+    def health(self) -> gradients.gradient_health:
+        return gradients.gradient_health(self.graph)
 
     def is_constant(self, edge: Edge) -> bool:
         return self.graph.nodes[edge.source].kind == "constant"
@@ -172,12 +177,8 @@ def name_of(case: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
 
 
 def norm(array: Any) -> float:
-    """Return the Euclidean norm in double precision; 0 for None."""
-    return (
-        0.0
-        if array is None or isinstance(array, (dict, tuple))
-        else float(np.linalg.norm(np.ravel(array).astype(float)))
-    )
+    """Return the Euclidean norm in double precision; 0 for None, and for several outputs."""
+    return 0.0 if array is None or isinstance(array, (dict, tuple)) else gradients.norm(np.asarray(array))
 
 
 def rms(array: Any) -> float:

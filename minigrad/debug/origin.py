@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,24 +13,7 @@ from ..engine.tensor import make_tensor
 from ..graph.record.capture import capture
 from ..graph.record.trace import TraceNote
 from ..guards.origin import argument_names, first_nonfinite
-
-
-class BadOrigin(NamedTuple):
-    """The operation that made the first NaN or infinity.
-
-    Attributes:
-        step: the number of the step, counted from 0.
-        operation: the name of the operation; empty if it is not known.
-        what: a description in words, with the operands.
-        source: the line, if it is known.
-        before: the line of the operation that computed its first operand, if one did.
-    """
-
-    step: int
-    operation: str
-    what: str
-    source: SourceLine | None
-    before: SourceLine | None = None
+from .finding import DebugFinding
 
 
 @np.errstate(all="ignore")
@@ -40,15 +23,17 @@ def origin_of_step(
     kept: Sequence[Any],
     lines: Sequence[SourceLine | None],
     inputs: Mapping[Any, Any] | None = None,
-) -> BadOrigin:
-    """Return the origin of the bad numbers of a step. It is traced afterwards, and its sweep runs a second time.
+) -> tuple[DebugFinding, SourceLine | None]:
+    """Return the finding about the first bad number of a step, and its line.
+
+    The step is traced afterwards, and its sweep runs a second time.
 
     Args:
         kept: what each entry had kept when the sweep began.
         lines: the line of each entry, if it is known.
         inputs: the arrays of leaves that have no tensor, if the sweep has not yet run.
     """
-    before, answers = [(entry.kept, entry.notes) for entry in entries], dict[Any, Any]()
+    state, answers = [(entry.kept, entry.notes) for entry in entries], dict[Any, Any]()
     try:
         for entry, values in zip(entries, kept):
             entry.kept = values
@@ -65,17 +50,25 @@ def origin_of_step(
             sweep({end: np.ones(end.shape, end.dtype)}, retain_graph=True)
         graph = capture(make_tensor(np.zeros(end.shape, end.dtype), end), None, caller="debug")
     finally:
-        for entry, (values, notes) in zip(entries, before):
+        for entry, (values, notes) in zip(entries, state):
             entry.kept, entry.notes = values, notes
     for node in graph.nodes:
         node.label = node.name or ""  # the lines of the program are not known to the graph
     found = first_nonfinite(graph)
-    if found is None:
-        return BadOrigin(step, "", f"{'a gradient' if inputs is None else 'the loss'} is not finite", lines[-1])
-    own = dict(zip(entries, lines))
-    entry = entries[[node.id for node in graph.operations()].index(found.node.id)]
-    led_here = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)
-    return BadOrigin(step, found.node.operation, " ".join(found.sentences()), own[entry], led_here)
+    place, operation = lines[-1], ""
+    before: SourceLine | None = None  # the line of the operation that computed its first operand, if one did
+    what = f"{'a gradient' if inputs is None else 'the loss'} is not finite"
+    if found is not None:
+        own, operation, what = dict(zip(entries, lines)), found.node.operation, " ".join(found.sentences())
+        entry = entries[[node.id for node in graph.operations()].index(found.node.id)]
+        place = own[entry]
+        before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)
+    certain = bool(operation and place)
+    remedy = "keep its operands where it is defined and finite; `minigrad explain` steps through it."
+    if not certain:
+        remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
+    numbers = [0 if line is None else line.line for line in (place, before)]
+    return DebugFinding("nonfinite", step, what, remedy, numbers, certain), place
 
 
 def _operand(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..guards.gradients import sum_of_squares
+
 if TYPE_CHECKING:
     from ..engine.tensor import Tensor
 
@@ -192,8 +194,3 @@ def _groups(count: int) -> list[range]:
 
 def _rank(value: float) -> float:
     return value if math.isfinite(value) else math.inf
-
-
-def sum_of_squares(array: np.ndarray) -> float:
-    flat = array.ravel()
-    return float(np.vdot(flat, flat).real if array.dtype.kind == "c" else flat.dot(flat))

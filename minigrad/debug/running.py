@@ -115,8 +115,8 @@ class debugging:
 
 def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:
     """Return the findings about a watched run, and the names of the rules that failed."""
-    case = WatchedRun(watcher, causal)
-    findings, failed = _not_finite(case), []
+    case, failed = WatchedRun(watcher, causal), []
+    findings = [] if watcher.origin is None else [watcher.origin[0].at(case.source(watcher.origin[1]))]
     with np.errstate(all="ignore"):
         for name, rule in RULES.items():
             try:
@@ -126,17 +126,3 @@ def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]
                     raise
                 failed.append(name)
     return ranked(findings), failed
-
-
-def _not_finite(case: WatchedRun) -> list[DebugFinding]:
-    origin = case.watcher.origin
-    if origin is None:
-        return []
-    line = origin.source.line if origin.source is not None else 0
-    certain = bool(origin.operation and line)
-    remedy = "keep its operands where it is defined and finite; `minigrad explain` steps through it."
-    if not certain:
-        remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
-    source = case.source(origin.source)
-    lines = [line, origin.before.line if origin.before is not None else 0]
-    return [DebugFinding("nonfinite", origin.step, origin.what, remedy, lines, certain).at(source)]

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.model import Node
-from .case import Seen, WatchedRun, line_of, norm, rms
+from ..guards.gradients import Turns
+from .case import Seen, WatchedRun, line_of, rms
 from .finding import DebugFinding
 from .run import rate_line
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
 ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
 SATURATED = 0.6  # the share of elements at which an activation is flat, in each of the first looks
-FLAT = {"tanh": 0.04, "sigmoid": 0.01}  # the derivative below which an activation counts as flat; at most 1 and 0.25
 ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first looks
-ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
@@ -27,47 +26,22 @@ def find_units(case: WatchedRun) -> list[DebugFinding]:
     """Return the findings about activations."""
     found: list[DebugFinding] = []
     by_place: dict[Any, list[tuple[Seen, Node, float]]] = defaultdict(list)
-    counts: dict[Any, int] = defaultdict(int)
     for seen in case.seen:
         met: dict[Any, int] = defaultdict(int)
-        for node in seen.graph.operations():
-            share = share_of(seen, node)
-            if share is not None:
-                key = node.operation, line_of(node), met[node.operation, line_of(node)]
-                met[key[:2]] += 1
-                by_place[key].append((seen, node, share))
-                counts[key] += 1
-    for (operation, _, _), rows in by_place.items():
-        found += _judge(case, str(operation), rows)
+        for number, (kind, share) in seen.health.units.items():
+            node = seen.graph.nodes[number]
+            place = kind, node.operation, line_of(node)
+            by_place[*place, met[place]].append((seen, node, share))
+            met[place] += 1
+    for (kind, *_), rows in by_place.items():
+        found += _judge(case, kind, rows)
     return found
 
 
-def share_of(seen: Seen, node: Node) -> float | None:
-    """Return the share of dead units of a ReLU, or of flat elements of another activation; None for other operations."""
-    value = node.value
-    if not isinstance(value, np.ndarray) or value.ndim < 2 or value.size < 8:
-        return None
-    if node.operation == "relu" or (node.operation == "maximum" and value.min() == 0):
-        return float((value.reshape(-1, value.shape[-1]) <= 0).all(axis=0).mean())
-    if node.operation == "tanh":
-        return float((1 - value * value < FLAT["tanh"]).mean())
-    if node.operation == "sigmoid":
-        return float((value * (1 - value) < FLAT["sigmoid"]).mean())
-    if node.operation == "softmax" and value.shape[-1] > 2 and _weighs(seen, node):
-        return float((value.max(axis=-1) > ONE_HOT).mean())
-    return None
-
-
-def _weighs(seen: Seen, node: Node) -> bool:
-    """Return whether the result is used as weights of a sum, and not as the probabilities of a loss."""
-    names = {seen.graph.nodes[edge.target].operation for edge in seen.out[node.id]}
-    return bool(names & {"matmul", "multiply", "einsum", "getitem", "expand_dims", "reshape"}) and "log" not in names
-
-
-def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]]) -> list[DebugFinding]:
+def _judge(case: WatchedRun, kind: str, rows: list[tuple[Seen, Node, float]]) -> list[DebugFinding]:
     seen, node, _ = rows[0]
-    shares = [share for _, _, share in rows]
-    dead = operation in ("relu", "maximum")
+    shares, operation = [share for _, _, share in rows], node.operation
+    dead = kind == "dead"
     if dead:
         late = [i for i, share in enumerate(shares) if share >= DEAD]
         if not late or len(late) < min(2, len(shares)) or late[-1] != len(shares) - 1:
@@ -75,7 +49,6 @@ def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]
         first = next(i for i in late if min(shares[i:]) >= DEAD)
         seen, node, share = rows[first]
         what = f"{share:.0%} of the ReLU's units are 0 for every row of the batch, so no gradient passes them."
-        kind = "dead"
     else:
         early = shares[: max(1, min(4, len(shares)))]
         limit = ALL_ON_ONE if operation == "softmax" else SATURATED
@@ -84,7 +57,6 @@ def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]
         share = min(early)
         flat = "rows with all weight on one place" if operation == "softmax" else "elements where it is flat"
         what = f"the {operation} is saturated: the share of {flat} is {share:.0%} from the first steps on."
-        kind = "saturated"
     line, remedy = _why(case, seen, node)
     if dead and shares[0] < ALIVE:
         line = rate_line(source) if (source := case.source()) is not None else line
@@ -151,34 +123,25 @@ def find_growth(case: WatchedRun) -> list[DebugFinding]:
     """Return the loops, or stacks of layers, in which the gradient grows or shrinks by a factor in each iteration."""
     found: list[DebugFinding] = []
     for seen in case.seen[:2]:
-        turns: dict[Any, list[Node]] = defaultdict(list)
-        for node in seen.graph.operations():
-            if node.source is not None and node.cotangent is not None:
-                turns[node.source.file, node.source.line, node.source.column, node.operation].append(node)
-        for nodes in turns.values():
-            if len(nodes) >= REPEATS and not found:
-                found += _growth(case, seen, nodes)
+        for turns in seen.health.turns:
+            if len(turns.nodes) >= REPEATS and not found:
+                found += _growth(case, seen, turns)
     return found
 
 
-def _growth(case: WatchedRun, seen: Seen, nodes: list[Node]) -> list[DebugFinding]:
-    norms = [norm(node.cotangent) for node in nodes]
-    first, last = norms[0], norms[-1]
-    if not (np.isfinite(first) and np.isfinite(last) and last > 0 and first > 0):
-        return []
-    ratio, turns = first / last, len(norms) - 1
-    factor = ratio ** (1 / turns)
+def _growth(case: WatchedRun, seen: Seen, turns: Turns) -> list[DebugFinding]:
+    ratio, factor, norms = turns.ratio, turns.factor, turns.norms
     explodes = ratio > EXPLODES and factor > PER_TURN
     if not explodes and not (ratio < VANISHES and factor < 1 / PER_TURN):
         return []
     kind = "exploding" if explodes else "vanishing"
     verb = "grows" if explodes else "shrinks"
     what = (
-        f"the gradient {verb} by the factor {factor:.3g} per iteration, from {last:.3g} at the last of {len(norms)} to "
-        f"{first:.3g} at the first."
+        f"the gradient {verb} by the factor {factor:.3g} per iteration, from {norms[-1]:.3g} at the last of {len(norms)} to "
+        f"{norms[0]:.3g} at the first."
     )
-    node = nodes[0]
-    weight = _weight(case, seen, nodes)
+    node = turns.nodes[0]
+    weight = _weight(case, seen, turns.nodes)
     remedy = (
         "scale the weights of this loop so that the factor is near 1, or use residuals, normalisation or a gated cell."
     )

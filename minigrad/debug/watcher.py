@@ -21,11 +21,13 @@ from ..engine.observers import active, attach
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
+from ..guards.gradients import sum_of_squares
 from ..guards.nonfinite import Stopped
 from ..rules.dropout import dropout
+from .finding import DebugFinding
 from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
-from .origin import BadOrigin, origin_of_step
-from .river import NOTHING, GradientRiver, sum_of_squares
+from .origin import origin_of_step
+from .river import NOTHING, GradientRiver
 
 
 def is_looked_at(step: int) -> bool:
@@ -58,7 +60,7 @@ class Watcher:
         stale: for each step, whether a gradient was left over from before and parameters have changed since.
         places: the line of the call that began each looked-at step.
         looks: the full looks.
-        origin: the first NaN or infinity; None if there is none.
+        origin: the finding about the first NaN or infinity, and its line; None if there is none.
     """
 
     def __init__(self) -> None:
@@ -72,7 +74,7 @@ class Watcher:
         # The calls of what acts otherwise in an evaluation, by its name and by the lines that led there, the innermost first
         self.switched: Counter[tuple[str, tuple[SourceLine, ...]]] = Counter()
         self.scalars: dict[str, list[tuple[int, float]]] = {}
-        self.origin: BadOrigin | None = None
+        self.origin: tuple[DebugFinding, SourceLine | None] | None = None
         self.place: SourceLine | None = None
         self.files: dict[str, Sequence[str]] = {}
         self._window: Window | None = None

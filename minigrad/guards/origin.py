@@ -28,7 +28,7 @@ from .nonfinite import (
 )
 
 
-class Value(Protocol):
+class ObservedValue(Protocol):
     """An operation, or a value that was given. ``graph.Node`` describes the attributes."""
 
     id: int
@@ -40,7 +40,7 @@ class Value(Protocol):
     label: str
 
 
-class Operand(Protocol):
+class ObservedOperand(Protocol):
     """A value as an operation read it. ``graph.Edge`` describes the attributes."""
 
     source: int
@@ -52,17 +52,17 @@ class Operand(Protocol):
     contribution: Any
 
 
-class Run(Protocol):
+class ObservedRun(Protocol):
     """A computation. ``graph.Graph`` is one."""
 
     @property
-    def nodes(self) -> Sequence[Value]:
+    def nodes(self) -> Sequence[ObservedValue]:
         """The operations and the given values, in order of execution."""
 
-    def edges_into(self) -> Mapping[int, Sequence[Operand]]:
+    def edges_into(self) -> Mapping[int, Sequence[ObservedOperand]]:
         """Return the operands of each operation to search, by its id."""
 
-    def contributions(self) -> Sequence[Operand]:
+    def contributions(self) -> Sequence[ObservedOperand]:
         """Return the operands with a derivative from a sweep, in the order of the sweep."""
 
 
@@ -77,7 +77,7 @@ class Origin(NamedTuple):
         summed: whether all contributions to a gradient are finite, and their sum is not.
     """
 
-    run: Run
+    run: ObservedRun
     node: Any
     edge: Any
     made: Array
@@ -139,7 +139,7 @@ class Origin(NamedTuple):
         return said
 
 
-def called(operand: Operand, run: Run) -> str:
+def called(operand: ObservedOperand, run: ObservedRun) -> str:
     """Return an operand for a sentence, by the rule's name (used in the causes) and by the program's name."""
     name, label = operand.argument, run.nodes[operand.source].label
     return name if label in ("", name) else f"{name} ('{label}')"
@@ -148,16 +148,16 @@ def called(operand: Operand, run: Run) -> str:
 # --- The search ---
 
 
-def first_nonfinite(run: Run) -> Origin | None:
+def first_nonfinite(run: ObservedRun) -> Origin | None:
     """Return where the first NaN or infinity began, forward or else backward; None if there is none."""
     return first_forward(run) or first_backward(run)
 
 
-def first_forward(run: Run) -> Origin | None:
+def first_forward(run: ObservedRun) -> Origin | None:
     """Return the first operation whose result is not finite although its operands are, or were given so."""
     marks, into = forward_marks(run), run.edges_into()
 
-    def came_from_before(edge: Operand) -> bool:
+    def came_from_before(edge: ObservedOperand) -> bool:
         made_bad = edge.source in marks or run.nodes[edge.source].value is None  # None: it is not known
         return edge.source in into and made_bad and is_bad(edge.value)
 
@@ -167,7 +167,7 @@ def first_forward(run: Run) -> Origin | None:
     return None
 
 
-def first_backward(run: Run) -> Origin | None:
+def first_backward(run: ObservedRun) -> Origin | None:
     """Return the first derivative that is not finite, or whose contribution makes the sum of a gradient overflow."""
     for edge, total in bad_contributions(run):
         made = next(array for array in (total, edge.raw, edge.contribution) if is_bad(array))
@@ -175,7 +175,7 @@ def first_backward(run: Run) -> Origin | None:
     return None
 
 
-def forward_marks(run: Run) -> dict[int, str]:
+def forward_marks(run: ObservedRun) -> dict[int, str]:
     """Return "culprit" or "victim" for the id of each value that is not finite, and not intended.
 
     A culprit is an operation that made a NaN or an infinity from finite operands, or a given value that already held one. A
@@ -199,7 +199,7 @@ def forward_marks(run: Run) -> dict[int, str]:
     return marks
 
 
-def bad_contributions(run: Run) -> Iterator[tuple[Any, Any]]:
+def bad_contributions(run: ObservedRun) -> Iterator[tuple[Any, Any]]:
     """Yield each operand whose derivative is not finite, or makes the sum of a gradient overflow, with this sum (or None)."""
     sums: dict[tuple[int, int | None], Any] = {}
     for edge in run.contributions():

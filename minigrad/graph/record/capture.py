@@ -16,10 +16,11 @@ from ...engine.messages import short
 from ...engine.tape import Entry, Output, entry_of, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
+from ...guards.gradients import norm
 from .model import Edge, Graph, ModuleBox, Node
 from .names import give_labels
 from .numerals import number_text
-from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of, single
+from .trace import Constant, ModuleCall, TraceNote, frozen_copy, note_of, single
 
 
 def capture(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -31,18 +31,24 @@ def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> No
 
 
 def comparisons(
-    graph: Graph, *, step: float = FIRST, seed: int = 0, skipped: tuple[type[Exception], ...] = ()
+    graph: Graph,
+    nodes: Iterable[Node] | None = None,
+    *,
+    step: float = FIRST,
+    seed: int = 0,
+    skipped: tuple[type[Exception], ...] = (),
 ) -> list[tuple[Edge, Comparison]]:
-    """Compare the derivatives of all operations. The verdict is "unclear" for those that cannot run again.
+    """Compare the derivatives of operations. The verdict is "unclear" for those that cannot run again.
 
     Args:
+        nodes: the operations; by default all of the graph.
         skipped: for an operation that raises one of these exceptions, the verdict is "unclear", too. Other exceptions are
             raised. A Function runs the user's code, so any of its exceptions counts.
     """
     into = graph.edges_into()
     rng = np.random.default_rng(seed)
     found = []
-    for node in graph.operations():
+    for node in graph.operations() if nodes is None else nodes:
         if can_be_compared(node, into[node.id]):
             try:
                 found += compared(node, into[node.id], graph, rng, step)

@@ -16,6 +16,7 @@ from ...device import is_device_array, to_host
 from ...engine.observers import Scope, active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
+from ...guards.gradients import norm
 from ...guards.inplace import _arrays
 from .rounds import Round, round_of
 
@@ -295,16 +296,6 @@ def _same(copy: Any, now: Any) -> bool:
         bits = np.dtype(f"u{copy.itemsize}")
         return bool(np.array_equal(copy.view(bits), now.view(bits)))
     return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
-
-
-def norm(array: Any) -> float:
-    """Return the Euclidean norm over all elements as a Python number."""
-    return float(norm_there(_array(array)))
-
-
-def norm_there(array: Any) -> Any:
-    """Return the norm on the array's own device, in double precision: in float32, the square of 1.9e19 overflows."""
-    return np.linalg.norm(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
 
 
 def single(array: Any) -> complex | None:

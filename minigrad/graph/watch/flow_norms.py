@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...device import to_host
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
+from ...guards.gradients import by_layer, norm_there, together
 from ..record.capture import names_in
-from ..record.trace import norm_there
 
 What = Literal["gradient", "parameter", "update"]
 WHATS: tuple[What, ...] = ("gradient", "parameter", "update")
@@ -26,9 +26,7 @@ class NotedSteps:
             raise ArgumentError(f"grad_flow needs every >= 1 and most >= 2, got every={every!r} and most={most!r}")
         named = _named(model)
         self.names = list(named)
-        self.layers: dict[str, list[int]] = {}
-        for i, name in enumerate(self.names):
-            self.layers.setdefault(name.rpartition(".")[0] or name, []).append(i)
+        self.layers = by_layer(self.names)
         self.steps: list[int] = []
         self.bad: dict[str, int] = {}  # parameter -> the first noted step with a NaN or an infinity in one of its norms
         self._parameters = list(named.values())
@@ -112,12 +110,6 @@ class NotedSteps:
             raise GraphError(
                 "no step was noted: call flow.step() after optimizer.step(), or pass on_step=flow.step to nn.fit"
             )
-
-
-def together(norms: Norms) -> Norms:
-    """Return the norm of each row, (step, parameter) -> (step,). NaNs are left out; a row of NaNs gives NaN."""
-    squares = np.nansum(norms * norms, axis=1)
-    return np.where(np.isnan(norms).all(axis=1), np.nan, np.sqrt(squares))
 
 
 def _named(model: Any) -> dict[str, Tensor]:

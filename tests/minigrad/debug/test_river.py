@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.debug.river import COLUMNS, GradientRiver, loss_svg, sum_of_squares
+from minigrad.debug.river import COLUMNS, GradientRiver, loss_svg
+from minigrad.guards.gradients import sum_of_squares
 
 
 def step_of(*gradients: tuple[object, np.ndarray]) -> list[tuple[object, float, int]]:

@@ -13,7 +13,8 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.observers import active, scope
-from minigrad.graph.record.trace import TraceNote, norm
+from minigrad.graph.record.trace import TraceNote
+from minigrad.guards.gradients import norm
 from minigrad.guards.inplace import _arrays
 from tests.leaves import leaf
 
