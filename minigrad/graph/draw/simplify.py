@@ -43,13 +43,18 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
 
     Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
     sums of all times and bytes, the number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
-    that only one module reads goes into its box. Merged edges keep the name of one argument. They form no cycle, because a
-    box is one call, and the operations of a call are consecutive.
+    that only one module reads goes into its box, except data that the program has handed over. Merged edges keep the name of
+    one argument. They form no cycle, because a box is one call, and the operations of a call are consecutive.
     """
     boxes = _boxes(graph, depth)
+    data = {n.id: box for n, box in zip(graph.nodes, boxes) if n.given and n.kind == "constant" and box is not None}
+    boxes = [None if number in data else box for number, box in enumerate(boxes)]
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
     stands_for = [node.id if box is None else last.get(box, node.id) for node, box in zip(graph.nodes, boxes)]
     new = _merged(graph, stands_for, boxes=set(last.values()))
+    for node, number in zip(new.nodes, sorted(set(stands_for))):
+        if number in data:
+            node.module = graph.modules[data[number]].parent
     checked: dict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if stands_for[edge.source] == stands_for[edge.target]:

@@ -46,6 +46,7 @@ class Node:
         rounds: the variables of the program's loops with their values, at ``source`` and at each of the ``callers``.
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
+        given: for a value, whether the program has handed it over in a call to the function that reads it.
         seconds, backward_seconds: the time that the operation and its rules took.
         kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
@@ -99,6 +100,7 @@ class Node:
     signed: complex | None = None
     held: tuple[float, complex | None] | None = None
     label: str = ""
+    given: bool = False
 
     def __post_init__(self) -> None:
         if not self.label:

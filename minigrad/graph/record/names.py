@@ -315,6 +315,7 @@ class _Names:
         if known is None or (simple and not known.simple):
             text = printable(text_of(program, operand, self.values(reader, level)))
             self.wanted[node.id] = Wanted(text, simple, reader, level)
+            node.given = level > 0 or _is_parameter(program, operand)
 
     def summed(self, nodes: Sequence[Node], program: Index, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
@@ -339,6 +340,14 @@ class _Names:
             if source not in self.wanted:
                 edge = next(edge for edge in edges if edge.source == source)
                 self.value(edge, program, only_operand(program, here, nodes[0].module is not None))
+
+
+def _is_parameter(program: Index, operand: ast.expr) -> bool:
+    """Return whether an operand is a parameter of the function around it, which the function may have assigned since."""
+    function = next((n for n in program.around(operand) if isinstance(n, (ast.FunctionDef, ast.Lambda))), None)
+    parameters = () if function is None else ast.walk(function.args)
+    names = {parameter.arg for parameter in parameters if isinstance(parameter, ast.arg)}
+    return isinstance(operand, ast.Name) and operand.id in names
 
 
 def _path(name: str) -> str:

@@ -340,6 +340,24 @@ def test_80_boxes_are_the_limit_by_default() -> None:
     assert len(stack(27).drawn().nodes) == 5
 
 
+def test_data_that_the_program_hands_over_stay_outside_of_the_box_of_a_module() -> None:
+    class Net:
+        def __init__(self) -> None:
+            self.w, self.scale = leaf([1.0, 2.0]), np.array([3.0, 4.0])
+
+        def __call__(self, x: Any, y: Any) -> Any:
+            with scope(self, "net"):
+                y = y + 1.0  # a new array, but from a parameter
+                return (self.w * x * self.scale + y).sum()
+
+    net = Net()
+    with mg.trace():
+        loss = net(np.ones(2), np.zeros(2)) * 2.0
+    graph = draw_dot(loss, {"w": net.w}, depth=0)
+    assert [node.label for node in graph.drawn().nodes] == ["np.ones(2)", "y", "net", "2", "loss"]
+    assert [node.module for node in graph.drawn().nodes] == [None] * 5
+
+
 def test_depth_is_what_was_asked_for() -> None:
     graph = stack(4)
     graph.depth = 1
