@@ -71,7 +71,7 @@ def two_layer_graph() -> Drawing:
         loss = model.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
         loss.backward()
     loss.name = "loss"
-    return mg.draw_dot(loss, model, rankdir="TB")
+    return mg.draw_dot(loss, model, rankdir="TB", max_nodes=80)
 
 
 def wrong_edges() -> Drawing:

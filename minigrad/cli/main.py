@@ -356,7 +356,10 @@ def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = No
     )
     group.add_argument("--rankdir", choices=("LR", "TB"), help="left to right, or top to bottom")
     group.add_argument(
-        "--max-nodes", type=at_least(1), metavar="N", help="draw modules as boxes above N nodes (default: 80)"
+        "--max-nodes",
+        type=at_least(1),
+        metavar="N",
+        help="draw modules as boxes above N nodes (default: what a slide can show)",
     )
     group.add_argument("--tensors", action="store_true", default=None, help="show the numbers of up to 40 nodes")
     group.add_argument(

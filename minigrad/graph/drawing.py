@@ -14,6 +14,7 @@ from .draw.cells import MOST_NODES
 from .draw.depict import depict
 from .draw.diff import diff
 from .draw.dot import write_dot
+from .draw.fit import READABLE, scale
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simplified
@@ -26,6 +27,7 @@ from .record.model import Graph
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
 DRAWN_COLORS = ("grad", "time", "memory", "check")
+MOST = 80  # nodes of a drawing, unless the program asks for more
 
 
 @dataclass(slots=True, repr=False)
@@ -35,13 +37,14 @@ class Drawing(Graph):
     :func:`draw_dot` describes the settings. They simplify only the pictures: ``nodes`` and ``edges`` are the whole graph.
 
     Attributes:
-        rankdir: "LR" (left to right), "TB" (top to bottom), or None: a small graph is drawn left to right.
+        rankdir: "LR" (left to right), "TB" (top to bottom), or None: the direction in which the picture fits better on a slide.
+        max_nodes: the most nodes of a picture; None if it is simplified until it can be read on a slide.
     """
 
     rankdir: str | None = None
     depth: int | None = None
     color: str | None = None
-    max_nodes: int = 80
+    max_nodes: int | None = MOST
     tensors: bool = False
     views: bool = True
 
@@ -53,11 +56,21 @@ class Drawing(Graph):
     def drawn(self, most: float | None = None) -> Drawing:
         """Return the graph that the pictures show, simplified by ``depth``, ``views`` and ``most``.
 
-        If it has more than ``most`` nodes (by default ``max_nodes``), equal layers and equal steps of a loop are drawn once.
-        If that is not enough, modules become boxes.
+        If it has more than ``most`` nodes (by default ``max_nodes``), or is too large for a slide, equal layers and equal steps
+        of a loop are drawn once. If that is not enough, modules become boxes.
         """
         most = self.max_nodes if most is None else most
-        return simplified(self, most, depth=self.depth, views=self.views)
+        graph = simplified(self, MOST if most is None else most, depth=self.depth, views=self.views)
+        while most is None and not self._readable(graph):
+            smaller = simplified(self, len(graph.nodes) - 1, depth=self.depth, views=self.views)
+            if len(smaller.nodes) >= len(graph.nodes):
+                break
+            graph = smaller
+        return graph
+
+    def _readable(self, graph: Drawing) -> bool:
+        picture = graph.picture()
+        return scale(picture, picture.rankdir) >= READABLE
 
     def to_dot(self) -> str:
         """Return the drawing in the DOT language. Graphviz is not needed for this."""
@@ -158,7 +171,7 @@ def draw_dot(
     depth: int | None = None,
     color: str = "grad",
     rankdir: str | None = None,
-    max_nodes: int = 80,
+    max_nodes: int | None = None,
     *,
     tensors: bool = False,
     views: bool = True,
@@ -181,10 +194,12 @@ def draw_dot(
         color: the meaning of the colours: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the
             operation and of its rules), "memory" (the bytes kept for backward; an array that several operations keep counts
             for the first) or "check" (which derivatives are right, as in ``check_edges``).
-        rankdir: "LR" for left to right, "TB" for top to bottom. By default graphs of up to 25 nodes are drawn left to right.
+        rankdir: "LR" for left to right, "TB" for top to bottom. By default the direction in which the picture fits better on
+            a slide.
         max_nodes: a drawing of more nodes is simplified. Three or more equal layers are drawn once ("x 6"), and so are the
             equal steps of a loop ("for t = 0 … 199, 200 steps"; "loop" without a trace or a variable that tells them apart).
-            If that is not enough and ``depth`` is None, modules become boxes.
+            If that is not enough and ``depth`` is None, modules become boxes. By default a drawing is simplified until it
+            has at most 80 nodes and can be read on a slide; with ``color="check"``, at most 80 nodes.
         tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
         views: whether operations that only reshape are drawn.
 
@@ -210,12 +225,13 @@ def draw_dot(
         raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color{hint}, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
         raise ArgumentError(f"draw_dot takes an integer >= 0 for depth, the open levels of modules, got {depth!r}")
-    if not isinstance(max_nodes, int) or max_nodes < 1:
+    if max_nodes is not None and not (isinstance(max_nodes, int) and max_nodes >= 1):
         raise ArgumentError(f"draw_dot takes an integer >= 1 for max_nodes, got {max_nodes!r}")
     checked = color == "check"
     graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
     if checked:
         check_derivatives(graph)
+    max_nodes = MOST if checked and max_nodes is None else max_nodes  # a box of a module would hide what is wrong
     drawing = Drawing.of(
         graph, rankdir=rankdir, depth=depth, color=color, max_nodes=max_nodes, tensors=tensors, views=views
     )

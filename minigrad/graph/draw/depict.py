@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
 from ..record.model import Edge, Graph, ModuleBox, Node
+from ..record.names import PLACE
 from .cells import cells, numbers
+from .fit import direction
 from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, cut, plain, small, table_of
 from .lanes import KIND as LANE
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
-LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
+FEW = 25  # nodes of a graph without modules whose operations have parameters and constants beside them
 WIDEST_NAME = 22.0  # em of a name that a label shows, about 36 letters; the tooltip has all of them
 MOST_USES = 8  # uses of a value; with more, every edge except the first begins at a copy of the value's name
 
@@ -34,7 +37,7 @@ STYLES: dict[str, Look] = {
     "parameter": {"shape": "cylinder", "style": "filled", "fillcolor": "#ffdf9e", "color": "#8a6414"},
     "input": {"shape": "note", "style": "filled", "fillcolor": "#c4dff5", "color": "#28618f"},
     "constant": {"shape": "box", "style": "filled,dotted", "fillcolor": "#f2f2f2", "color": "#6a6a6a"},
-    "module": {"shape": "box3d", "style": "filled", "fillcolor": "#dfe6ec", "color": "#4a5a6a"},
+    "module": {"shape": "box3d", "style": "filled", "fillcolor": "#dfe6ec", "color": "#4a5a6a", "margin": "0.12,0.08"},
 }
 MODULE = {
     "style": "rounded,filled",
@@ -61,10 +64,11 @@ def depict(
     """Return the picture of a whole graph.
 
     Args:
-        rankdir, color, tensors: the arguments of ``draw_dot``.
+        rankdir, color, tensors: the arguments of ``draw_dot``. Without ``rankdir`` the picture gets the direction in which it
+            fits better on a slide.
         explained: whether to add a legend, if the colours show anything.
     """
-    rankdir = rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
+    rankdir = rankdir or direction(depict(graph, rankdir="LR", color=color, tensors=tensors))
     # Keep the titles of modules away from the edges, and put the legend of a tall drawing at its start.
     titles = {"labeljust": "l"} if rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
     whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
@@ -208,12 +212,11 @@ class _Depiction:
         return Lines([line for line in [*lines, small(last)] if line])
 
     def title(self, node: Node) -> list[Piece]:
-        module = None if node.module is None else self.graph.modules[node.module]
         name, operation = titles(node)
         which = ""
         if node.boxed and node.name is not None:
             name, which = node.name, name.removeprefix(node.name)
-        title = plain(cut(_within(module, name), WIDEST_NAME)) + which
+        title = plain(cut(self.inside(node, name), WIDEST_NAME)) + which
         if node.change is not None and self.color == "change":
             title = f"{CHANGES[node.change][2]} {title}"
         pieces = [(title, Letters(bold=True))] if title else []
@@ -221,6 +224,16 @@ class _Depiction:
             pieces += [(f": {plain(operation)}", Letters())] if node.boxed else [(" ", Letters()), *small(operation)]
         times = "" if which else _times(node.operation, node.copies)
         return [*pieces, (times, Letters())] if times else pieces
+
+    def inside(self, node: Node, name: str) -> str:
+        """Return a name without what the frames around it say: the module's path, and the object whose method ran."""
+        around = [self.graph.modules[number] for number in self.graph.around(node.module)]
+        if not around:
+            return name
+        label, _, place = name.partition(PLACE)
+        name = _within(around[-1], label if place.rpartition(" ")[0] in {module.kind for module in around} else name)
+        word = node.operation or node.kind
+        return word if re.fullmatch(rf"{re.escape(word)}(?: \d+|[₀-₉]+)", name) else name
 
     def line(self, edge: Edge, number: int) -> Line:
         text = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
@@ -290,7 +303,7 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
             own = [i for i in own if graph.nodes[i].module == module]
         if own and len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
             own = own[1:]  # the data of a first layer come before it
-        if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
+        if own and (len(graph.nodes) <= FEW or graph.modules):
             beside[operation] = own[:2]
     return beside
 
@@ -302,5 +315,10 @@ def _tooltip(node: Node) -> str:
 
 
 def _within(module: ModuleBox | None, path: str) -> str:
-    """Return an attribute path without the part that is the title of the box around it."""
-    return path.removeprefix(f"{module.name}.") if module else path
+    """Return an attribute path without the part that the frame around it says: the end of the module's path."""
+    names = module.name.split(".") if module else []
+    for i in range(len(names)):
+        outer = ".".join(names[i:]) + "."
+        if path.startswith(outer):
+            return path.removeprefix(outer)
+    return path

@@ -52,8 +52,12 @@ def test_the_picture_does_not_grow_with_the_loop(steps: int) -> None:
     assert width < 1500 and height < 1500
 
 
-def test_a_short_program_stays_as_it_is() -> None:
+def test_a_short_program_stays_as_it_is_if_a_slide_can_show_it_or_it_was_asked_for() -> None:
+    graph = recurrence(3)
+    assert len(graph.drawn().nodes) == len(graph.nodes) and not graph.drawn().modules
     graph = recurrence(5)
+    assert [module.count for module in graph.drawn().modules] == [5]
+    graph.max_nodes = 80
     assert len(graph.drawn().nodes) == len(graph.nodes) and not graph.drawn().modules
 
 

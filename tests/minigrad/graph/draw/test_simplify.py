@@ -335,9 +335,19 @@ def test_above_max_nodes_layers_fold_and_then_modules_close() -> None:
     assert len(graph.nodes) == 38
 
 
-def test_80_boxes_are_the_limit_by_default() -> None:
-    assert len(stack(26).drawn().nodes) == 80
-    assert len(stack(27).drawn().nodes) == 5
+def test_by_default_a_drawing_is_simplified_until_a_slide_can_show_it() -> None:
+    assert len(stack(4).drawn().nodes) == 14
+    assert len(stack(26).drawn().nodes) == 5
+    assert len(stack(26).drawn(80).nodes) == 80
+    assert len(stack(27).drawn(80).nodes) == 5
+
+
+def test_a_box_of_a_module_hides_no_verdict_in_a_drawing_of_up_to_80_nodes() -> None:
+    with mg.trace(), scope(Model(), "Model"):
+        y: Any = leaf([1.0, 2.0], "x")
+        for _ in range(60):
+            y = np.tanh(y)
+    assert len(draw_dot(y.sum(), color="check").drawn().nodes) == len(mg.check_edges(y.sum()).drawn().nodes) == 62
 
 
 def test_data_that_the_program_hands_over_stay_outside_of_the_box_of_a_module() -> None:

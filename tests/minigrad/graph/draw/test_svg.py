@@ -26,7 +26,7 @@ def two_layers() -> Drawing:
     with mg.trace():
         loss = model.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
         loss.backward()
-    return mg.draw_dot(loss, model, rankdir="TB")
+    return mg.draw_dot(loss, model, rankdir="TB", max_nodes=80)
 
 
 def cells() -> Drawing:
