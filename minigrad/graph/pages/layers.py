@@ -146,7 +146,7 @@ def uncross(found: Layers) -> int:
         for layer in found.layers[1:] if down else found.layers[-2::-1]:
             _sort(layer, found.above if down else found.below, place, flip=sweep % 4 < 2)
         for _ in range(MOST_SWAPS):
-            if not sum(_swap_on(layer, found, place) for layer in found.layers):
+            if not sum(swap_on(layer, found, place) for layer in found.layers):
                 break
         count = crossings(found, place)
         waited += 1
@@ -193,7 +193,7 @@ def _sort(layer: list[int], neighbours: Sequence[Sequence[int]], place: dict[int
     place.update((vertex, i) for i, vertex in enumerate(layer))
 
 
-def _swap_on(layer: list[int], found: Layers, place: dict[int, int]) -> bool:
+def swap_on(layer: list[int], found: Layers, place: dict[int, int]) -> bool:
     """Swap neighbours on a layer where this removes crossings. Return whether any were swapped."""
     sides = [
         [sorted(place[other] for other in side[vertex]) for vertex in layer] for side in (found.above, found.below)

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.draw.labels import text_width
-from minigrad.graph.pages.layers import crossings, put_on_layers, uncross
+from minigrad.graph.pages.layers import crossings, put_on_layers, swap_on, uncross
 from minigrad.graph.pages.layout import GAP, Laid, Point, lay_out
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
 
@@ -127,6 +127,20 @@ def test_the_crossing_of_two_lines_is_undone() -> None:
     layers = put_on_layers(6, [(0, 5), (1, 4), (2, 3)])
     assert uncross(layers) == 0
     assert crossings(layers, layers.places()) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_neighbours_are_swapped_only_if_fewer_lines_cross_then(seed: int) -> None:
+    sizes, lines = random_graph(seed)
+    found = put_on_layers(len(sizes), lines)
+    place, swaps = found.places(), 0
+    for layer in found.layers * 3:
+        before = crossings(found, place)
+        swapped = swap_on(layer, found, place)
+        assert crossings(found, place) < before if swapped else crossings(found, place) == before
+        assert place == found.places()
+        swaps += swapped
+    assert swaps or crossings(found, place) < 4
 
 
 def test_values_stand_just_above_what_reads_them() -> None:
