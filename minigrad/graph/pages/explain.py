@@ -31,13 +31,13 @@ from .causes import backward_cause, forward_cause, given, sum_cause
 from .equations import equation, notation
 from .formulas import formula, formula_values
 from .html import Page, check_language, save_page
-from .lesson import validated
+from .lesson import MOST_ASKED, validated
 from .packing import packed
 from .programs import program
 from .raised import raised
 from .replay import replay_data
 from .scenes import scenes
-from .tensors import Tensors, keyword_data, shown, values_of
+from .tensors import MOST_MOVED, Tensors, keyword_data, shown, values_of
 
 MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
 MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
@@ -251,6 +251,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         "scenes": drawn,
         "lesson": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
+        "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
 
 

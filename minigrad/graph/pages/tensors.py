@@ -23,7 +23,7 @@ Data = dict[str, Any]
 Shape = tuple[int, ...]
 
 MOST_SHOWN = 64  # elements; an array of at most this many is always on the page with all its numbers
-MOST_NUMBERS = 20_000  # numbers of all values except constants, on a page where the values can be moved
+MOST_MOVED = 20_000  # numbers of all values except constants, on a page where the values can be moved
 MOST_CONSTANTS = 200_000  # numbers of constants on such a page
 SIDES = (64, 32, 16, 8)  # cells on a side of a map; a page takes the first with which its arrays fit
 SLICES = 4  # maps of full size that an array with more than two axes may have on the page
@@ -46,7 +46,7 @@ class Tensors:
             size[node.kind == "constant"] += sum(map(np.size, values_of(node)))
         self.room = PAGE - SCRIPTS - PER_EDGE * len(graph.edges)
         self.left = self.count = 0
-        playable = size[False] <= MOST_NUMBERS and size[True] <= MOST_CONSTANTS
+        playable = size[False] <= MOST_MOVED and size[True] <= MOST_CONSTANTS
         for self.whole, self.side in [(MOST_CONSTANTS, SIDES[0])] * playable + [(side**2, side) for side in SIDES]:
             if not large or sum(map(self._cost, large.values())) <= self.room:
                 break

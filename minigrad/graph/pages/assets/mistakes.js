@@ -2,7 +2,6 @@
 // data. Each mistake gives a number. If two mistakes give the same number, or none fits the answer, there is no diagnosis.
 
 const mistakes = (() => {
-  const MOST = 300; // elements of an array that a question is about; lesson.py has the same
   const CLOSE = 0.01; // the relative error up to which an answer is right
   const numbersOf = (array) => (array?.values ?? []).map(Number);
   const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
@@ -24,12 +23,12 @@ const mistakes = (() => {
     const all = paths(number, data);
     const adds = kind === "fit" || edge.amount === null;
     const of = adds && all.length > 1 && all.at(-1) === number ? "sum" : kind === "fit" ? "amount" : "raw";
-    return largest({ of, edge: number }, edge[of]);
+    return largest({ of, edge: number }, edge[of], data.limits.asked);
   }
 
-  function largest(asked, array) {
+  function largest(asked, array, most) {
     const numbers = numbersOf(array);
-    if (numbers.length === 0 || numbers.length > MOST || !numbers.every(Number.isFinite)) return null;
+    if (numbers.length === 0 || numbers.length > most || !numbers.every(Number.isFinite)) return null;
     const sizes = numbers.map(Math.abs);
     const at = sizes.indexOf(Math.max(...sizes));
     return { ...asked, at, right: numbers[at], shape: array.shape };

@@ -1,7 +1,6 @@
 // Computes the values and gradients of the page's graph again for edited values, in double precision.
 
 const whatIf = (() => {
-  const MOST_NUMBERS = 20000; // of all values except constants; tensors.py has the same
   // Return the data from replay.py with which the page computes a node's operation and its derivatives.
   const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
 
@@ -95,7 +94,7 @@ const whatIf = (() => {
     const into = edgesInto(data);
     const moved = data.nodes.filter((node) => node.kind !== "constant").flatMap((node) => node.values);
     const n = moved.reduce((sum, value) => sum + (value ? nd.sizeOf(value.shape) : 0), 0);
-    if (n > MOST_NUMBERS) return because("large", { n, most: MOST_NUMBERS });
+    if (n > data.limits.moved) return because("large", { n, most: data.limits.moved });
     for (const [number, node] of data.nodes.entries()) {
       if (node.values.some((value) => value && !value.values)) return because("left", { name: nameOf(node) });
       const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
