@@ -79,8 +79,7 @@ const camera = {
   },
 
   isInside(box, pane) {
-    const { left, right, top, bottom } = this.rect(box);
-    return left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
+    return inSight(this.rect(box), pane);
   },
 
   point([x, y]) {
@@ -132,3 +131,10 @@ const camera = {
     return { length, at };
   },
 };
+
+const rectAt = (x, y, w, h) => ({ left: x - w / 2, top: y - h / 2, right: x + w / 2, bottom: y + h / 2 });
+const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const inSight = ({ left, top, right, bottom }, pane) => left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
+
+// Return the first of these rectangles, in the order of preference, that is in sight and covers none of those taken; null if all do.
+const freePlace = (rects, taken, pane) => rects.find((rect) => inSight(rect, pane) && !taken.some((other) => overlap(rect, other))) ?? null;

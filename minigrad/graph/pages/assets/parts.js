@@ -257,13 +257,8 @@ function card(lines, { left, right, top, bottom }, taken, pane, kind) {
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const [dx, dy] = [(Math.min(right - left, w) + w) / 2 + 6, (Math.min(bottom - top, h) + h) / 2 + 6];
     const tries = [[0, 0], [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
-    const keep = (at, size, most) => Math.max(4, Math.min(most - size - 4, at - size / 2));
-    for (const [sx, sy] of tries) {
-      const [l, t] = [keep(x + sx, w, pane.width), keep(y + sy, h, pane.height)];
-      const rect = { left: l, top: t, right: l + w, bottom: t + h };
-      if (!taken.some((other) => overlap(rect, other))) return rect;
-    }
-    return null;
+    const keep = (at, size, most) => Math.max(4 + size / 2, Math.min(most - size / 2 - 4, at));
+    return freePlace(tries.map(([sx, sy]) => rectAt(keep(x + sx, w, pane.width), keep(y + sy, h, pane.height), w, h)), taken, pane);
   };
   return { group, texts, place, row, lines };
 }
@@ -275,11 +270,9 @@ function tagOf(name, box, taken, others, pane) {
     const [w, h] = [width + 4, camera.TEXT * 1.3];
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     const [dx, dy] = [(box.right - box.left + w) / 2 + 2, (box.bottom - box.top + h) / 2 + 2];
-    const at = (sx, sy) => ({ left: x + sx - w / 2, top: y + sy - h / 2, right: x + sx + w / 2, bottom: y + sy + h / 2 });
-    const inside = w <= box.right - box.left && h <= box.bottom - box.top ? [at(0, 0)] : [];
-    const beside = [[dx, 0], [-dx, 0], [0, -dy], [0, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]].map(([sx, sy]) => at(sx, sy));
-    const inSight = ({ left, top, right, bottom }) => left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
-    return [...inside, ...beside].find((rect) => inSight(rect) && ![...taken, ...others].some((other) => overlap(rect, other))) ?? null;
+    const inside = w <= box.right - box.left && h <= box.bottom - box.top ? [[0, 0]] : [];
+    const beside = [[dx, 0], [-dx, 0], [0, -dy], [0, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
+    return freePlace([...inside, ...beside].map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
   };
   return { group: svgElement("g", { class: "card tag" }, text), texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
 }

@@ -287,9 +287,11 @@ class SceneView {
     const size = camera.TEXT * 1.6;
     const width = (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
     const boxes = this.boxes.map((box) => camera.rect(box.about));
-    const place = freePlace(line.path, width, size, [...boxes, ...taken], this.pane);
-    if (place === null) return;
-    const [x, y] = place;
+    const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength()));
+    const beside = points.map((at) => camera.point([at.x, at.y])).flatMap(([x, y]) => [0, 1, -1].map((side) => rectAt(x + side * (width / 2 + 6), y, width + 2, size + 2)));
+    const rect = freePlace(beside, [...boxes, ...taken], this.pane);
+    if (rect === null) return;
+    const [x, y] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
     setAttributes(label, { x, y: y + camera.TEXT * 0.37 });
     this.amount.append(svgElement("rect", { x: x - width / 2, y: y - size / 2, width, height: size, rx: size / 2 }), label);
   }
@@ -316,25 +318,6 @@ function signOf(array) {
 
 // Return a short text for the array that a step carries.
 const amountText = (step) => (quiz.hides(step) ? "?" : shortText(amountOrRaw(step)));
-
-function overlap(a, b) {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-// Return the point of a path in the scene, nearest to its middle, where a label of this size covers nothing; null if there is none.
-function freePlace(path, width, height, taken, pane) {
-  for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
-    const at = path.getPointAtLength(share * path.getTotalLength());
-    for (const side of [0, 1, -1]) {
-      const [px, y] = camera.point([at.x, at.y]);
-      const x = px + side * (width / 2 + 6);
-      const rect = { left: x - width / 2 - 1, right: x + width / 2 + 1, top: y - height / 2 - 1, bottom: y + height / 2 + 1 };
-      if (rect.left < 2 || rect.top < 2 || rect.right > pane.width - 2 || rect.bottom > pane.height - 2) continue;
-      if (!taken.some((other) => overlap(rect, other))) return [x, y];
-    }
-  }
-  return null;
-}
 
 function markers() {
   const marker = (name) => svgElement("marker", { id: `arrow-${name}`, class: `arrow ${name}`, viewBox: "0 0 8 8", refX: "7", refY: "4", markerWidth: "8", markerHeight: "8", orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" }, svgElement("path", { d: "M0 .5L8 4L0 7.5z" }));
