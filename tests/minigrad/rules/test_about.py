@@ -9,8 +9,8 @@ import minigrad as mg
 from minigrad import ArgumentError, Primitive, Tensor, primitive
 from minigrad.engine.registry import primitives
 from minigrad.graph.pages.equations import KINDS, equation
-from minigrad.graph.pages.formulas import formula
 from minigrad.graph.pages.explain import page_data
+from minigrad.graph.pages.formulas import formula
 from minigrad.graph.record.capture import capture
 from minigrad.rules.about import Cause, about, known
 from tests.minigrad.graph.pages.test_formulas import differentiable, of_all_rules
