@@ -28,32 +28,34 @@ RESERVED = {
 _RETURNED = object()
 
 
-def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
-    """Return the name that what the frame is computing gets: by an assignment there, or where a ``return`` hands it to.
+def assigned_name(frame: FrameType | None, result: str | None) -> tuple[str | None, str]:
+    """Return the name that what the frame is computing gets, and the word of the operation that returns it, or "".
 
-    ``result`` is the name of what the written function itself returns. A value without a name that an operation returns has
-    the word of this operation, if it has one.
+    The name comes from an assignment there, or where a ``return`` hands it to. ``result`` is the name of what the written
+    function itself returns.
     """
-    word: str | None = None
+    word = ""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module == "minigrad.codegen.running":
-            return result or word
+            return result, word
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
             continue
         if module.startswith("minigrad.engine"):
             if frame.f_code is Sweep.run.__code__:
-                return word
+                return None, word
             if frame.f_code is Primitive.__call__.__code__:
-                word = word or known(frame.f_locals["self"]).word or None
+                primitive = frame.f_locals["self"]
+                if not getattr(primitive, "_numpy", True):  # a function of NumPy is the call of the statement itself
+                    word = word or known(primitive).word
             frame = frame.f_back
             continue
         found = _assigned(frame)
         if found is not _RETURNED:
-            return word if found is None else str(found)
+            return None if found is None else str(found), word
         frame = frame.f_back
-    return word
+    return None, word
 
 
 def variable_of(array: Any, frame: FrameType | None) -> str | None:
@@ -137,8 +139,8 @@ class GivenNames:
         """Return the word of the operation that a statement calls, by default the name of the function."""
         call = statement.call
         function = getattr(np, call.__name__, call) if isinstance(call, Method) else ufunc_of(call) or call
-        word = getattr(call, "word", "") or known(registry.get(function)).word  # a written function has its own
-        return word or getattr(function, "__name__", "u")
+        word = statement.word or getattr(call, "word", "")  # a written function has its own
+        return word or known(registry.get(function)).word or getattr(function, "__name__", "u")
 
 
 class Constants:

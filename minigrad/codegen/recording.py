@@ -199,7 +199,7 @@ class Recording:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
         place = user_place() if self.source is None else None
         statement.place = self.source if place is None else place.source
-        statement.name = assigned_name(sys._getframe(2), self.result)
+        statement.name, statement.word = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
         sweeps = active.sweeps
         statement.scopes, statement.sweep = self.scopes_now(), sweeps[0] if sweeps else None

@@ -63,6 +63,7 @@ class Statement:
         target: the value that the call writes to, for a statement without outputs.
         place: the line of the user's program that ran it.
         name: the name that the user's program, or the rule, assigns the result to.
+        word: the word of the operation whose result it computes; "" if that has none.
         entry: the entry of the tape whose rule ran it in the backward pass; None in the forward pass.
         backward: whether it is part of the backward pass.
         scopes: the calls of modules that it is part of; in a backward pass, those whose results it goes back through.
@@ -71,7 +72,7 @@ class Statement:
 
     __slots__ = (
         "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "scopes", "several", "sweep",
-        "target",
+        "target", "word",
     )  # fmt: skip
 
     def __init__(self, number: int, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> None:
@@ -84,6 +85,7 @@ class Statement:
         self.target: Value | None = None
         self.place: SourceLine | None = None
         self.name: str | None = None
+        self.word = ""
         self.entry: Node = None
         self.backward = False
         self.scopes: Sequence[Scope] = ()
