@@ -1,6 +1,7 @@
 """What all tests share: the `cuda` marker, the devices a test can put its arrays on, and what Ctrl-C does."""
 
 import gc
+import itertools
 import signal
 import sys
 import zlib
@@ -12,6 +13,7 @@ import pytest
 from minigrad.guards.inplace import watched
 from tests import fake_cupy, fake_device, lazy
 
+_finished = itertools.count(1)
 NOT_HERE = pytest.StashKey[set[str]]()  # the functions of which no row runs in this session
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
 
@@ -99,6 +101,13 @@ def pytest_collection_finish() -> None:
     """The tests themselves, thousands of objects, live to the end: the garbage collector need not look at them each time."""
     lazy.collected = {name.partition(".")[0] for name in sys.modules}
     gc.freeze()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Nor at what has come to stay since: PyTorch and the like, and caches, which make a full collection take half a second."""
+    if next(_finished) % 250 == 0:
+        gc.collect()  # what is garbage now would never be found later
+        gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
