@@ -1,10 +1,12 @@
 """What the tests of the fast paths share: small models and their losses, and NumPy's kernels."""
 
 import contextlib
+import functools
 import importlib
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -70,14 +72,20 @@ def numpy_kernels() -> list[tuple[str, Kernel]]:
     return [(name, kernel) for name, kernel in found if kernel is not None and kernel.backward is not None]
 
 
+@functools.cache
+def modules_of_kernels() -> list[ModuleType]:
+    folder = numpy_kernels_of_rules
+    return [
+        importlib.import_module(f"{folder.__name__}.{found.name}") for found in pkgutil.iter_modules(folder.__path__)
+    ]
+
+
 @contextlib.contextmanager
 def of_any_size() -> Iterator[None]:
     """Let the kernels take arrays of any size: each module says with ``LEAST`` from which one on they pay."""
     with pytest.MonkeyPatch.context() as patch:
-        folder = numpy_kernels_of_rules
-        names = [f"{folder.__name__}.{found.name}" for found in pkgutil.iter_modules(folder.__path__)]
         of_scipy = sys.modules.get("minigrad.kernels.scipy_special")  # None if SciPy's cases are not run
-        for module in [*map(importlib.import_module, names), *filter(None, [of_scipy])]:
+        for module in [*modules_of_kernels(), *filter(None, [of_scipy])]:
             for name in vars(module):
                 if name.startswith("LEAST"):
                     patch.setattr(module, name, 0)
