@@ -14,7 +14,7 @@ from .draw.cells import MOST_NODES
 from .draw.depict import depict
 from .draw.diff import diff
 from .draw.dot import write_dot
-from .draw.fit import READABLE, scale
+from .draw.fit import readable
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simplified
@@ -61,16 +61,12 @@ class Drawing(Graph):
         """
         most = self.max_nodes if most is None else most
         graph = simplified(self, MOST if most is None else most, depth=self.depth, views=self.views)
-        while most is None and not self._readable(graph):
+        while most is None and not readable(graph.picture()):
             smaller = simplified(self, len(graph.nodes) - 1, depth=self.depth, views=self.views)
             if len(smaller.nodes) >= len(graph.nodes):
                 break
             graph = smaller
         return graph
-
-    def _readable(self, graph: Drawing) -> bool:
-        picture = graph.picture()
-        return scale(picture, picture.rankdir) >= READABLE
 
     def to_dot(self) -> str:
         """Return the drawing in the DOT language. Graphviz is not needed for this."""

@@ -68,22 +68,23 @@ def depict(
             fits better on a slide.
         explained: whether to add a legend, if the colours show anything.
     """
-    rankdir = rankdir or direction(depict(graph, rankdir="LR", color=color, tensors=tensors))
+    depiction = _Depiction(graph, mode(graph, color), tensors)
+    rows = legend(graph, depiction.color, depiction.heat) if explained else []
+    name = f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else ""
+    picture = Picture({}, depiction.frames(), list(depiction.lines()), rows, plain(name))
+    rankdir = rankdir or direction(picture)
     # Keep the titles of modules away from the edges, and put the legend of a tall drawing at its start.
     titles = {"labeljust": "l"} if rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
     whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
-    depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
-    rows = legend(graph, depiction.color, depiction.heat) if explained else []
-    name = f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else ""
-    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), rows, plain(name))
+    picture.look = whole | titles
+    return picture
 
 
 class _Depiction:
     """Makes the frames, boxes and lines of one picture."""
 
-    def __init__(self, graph: Graph, rankdir: str, color: str, tensors: bool) -> None:
+    def __init__(self, graph: Graph, color: str, tensors: bool) -> None:
         self.graph = graph
-        self.rankdir = rankdir
         self.color = color
         self.tensors = tensors
         self.heat = heat(graph, self.color)
@@ -157,7 +158,7 @@ class _Depiction:
         around = None if module.parent is None else self.graph.modules[module.parent]
         title, lane = plain(cut(_within(around, module.name), WIDEST_NAME)), module.kind == LANE
         if lane:
-            look = PASS | {"labeljust": "r" if self.rankdir == "LR" else "l"}
+            look = PASS
         else:
             look = MODULE
             title += module.which

@@ -42,7 +42,8 @@ def write_dot(picture: Picture, dpi: int | None = None, font: str = FONT) -> str
 
 
 def _frame(frame: Frame, rankdir: str) -> str:
-    return f"graph [{_marks(frame)} {_title(frame, rankdir)} {_tooltip(frame)} {_look(frame.look, _STYLED)}]"
+    lane = {"labeljust": "r" if rankdir == "LR" else "l"} if frame.anchor else {}
+    return f"graph [{_marks(frame)} {_title(frame, rankdir)} {_tooltip(frame)} {_look(frame.look | lane, _STYLED)}]"
 
 
 def _box(box: Box) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from .labels import Block, Lines, text_width
 from .picture import Level, Picture
@@ -20,41 +20,58 @@ GAPS = 14.0, 22.0  # between the boxes of a rank, and between two ranks
 PASSING = 10.0  # the width that a line takes on each rank that it passes
 ENTERED, AROUND = 18.0, 36.0  # the height of a frame that is one of a column, and that is around others in a row
 
+Size = tuple[float, float]
+
 
 def direction(picture: Picture) -> str:
     """Return the direction in which a picture fits better on a slide: "LR" or "TB"."""
-    return "LR" if scale(picture, "LR") >= min(ROW, scale(picture, "TB")) else "TB"
+    scales = {rankdir: scale(size) for rankdir, size in estimate(picture).items()}
+    return "LR" if scales["LR"] >= min(ROW, scales["TB"]) else "TB"
 
 
-def scale(picture: Picture, rankdir: str) -> float:
-    """Return the scale at which a picture fits on a slide; more than 1 if it is smaller than the slide."""
-    width, height = estimate(picture, rankdir)
-    return min(SLIDE[0] / width, SLIDE[1] / height)
+def readable(picture: Picture) -> bool:
+    """Return whether a picture can be read on a slide."""
+    return scale(estimate(picture)[picture.rankdir]) >= READABLE
 
 
-def estimate(picture: Picture, rankdir: str) -> tuple[float, float]:
-    """Return about the width and the height that Graphviz will give a picture without its legend."""
+def scale(size: Size) -> float:
+    """Return the scale at which a picture of this size fits on a slide; more than 1 if it is smaller than the slide."""
+    return min(SLIDE[0] / size[0], SLIDE[1] / size[1])
+
+
+def estimate(picture: Picture) -> dict[str, Size]:
+    """Return about the width and the height that Graphviz gives a picture without its legend, for each direction."""
     ranks = _ranks(picture)
-    along, beside, begin = (defaultdict[int, float](float) for _ in range(3))
+    longest, total = defaultdict[int, Size](_nothing), defaultdict[int, Size](_nothing)  # of the boxes of each rank
     for box in picture.boxes():
         width, height = _size(box.label) if box.label else (0.0, 0.0)
-        sizes = width + BOX[0], height + BOX[1]
-        rank, across = ranks[box.name], rankdir == "LR"
-        along[rank] = max(along[rank], sizes[not across])
-        beside[rank] += sizes[across] + GAPS[0]
+        width, height, rank = width + BOX[0], height + BOX[1], ranks[box.name]
+        longest[rank] = max(longest[rank][0], width), max(longest[rank][1], height)
+        total[rank] = total[rank][0] + width + GAPS[0], total[rank][1] + height + GAPS[0]
+    passing = _passing(picture, ranks)
+    between = GAPS[1] * (len(longest) - 1)
+    row = sum(width for width, _ in longest.values()) + between, max(total[r][1] + passing[r] for r in ranks.values())
+    column = max(total[r][0] + passing[r] for r in ranks.values()), sum(high for _, high in longest.values()) + between
+    frames, depth = len(picture.frames) - 1, _depth(picture)
+    return {"LR": (row[0], row[1] + AROUND * depth), "TB": (column[0], column[1] + ENTERED * frames)}
+
+
+def _nothing() -> Size:
+    return 0.0, 0.0
+
+
+def _passing(picture: Picture, ranks: dict[str, int]) -> dict[int, float]:
+    """Return the room on each rank for the lines that pass it."""
+    change = Counter[int]()
     for line in picture.lines:
         if not line.hidden:
-            begin[ranks[line.source] + 1] += PASSING
-            begin[ranks[line.target]] -= PASSING
-    passing = 0.0
-    for rank in sorted(begin):
-        passing += begin[rank]
-        beside[rank] += passing
-    length = sum(along.values()) + GAPS[1] * (len(along) - 1)
-    breadth = max(beside.values(), default=0.0)
-    if rankdir == "LR":
-        return length, breadth + AROUND * _depth(picture)
-    return breadth, length + ENTERED * (len(picture.frames) - 1)
+            change[ranks[line.source] + 1] += 1
+            change[ranks[line.target]] -= 1
+    room, lines = {}, 0
+    for rank in range(min(ranks.values()), max(ranks.values()) + 1):
+        lines += change[rank]
+        room[rank] = PASSING * lines
+    return room
 
 
 def _ranks(picture: Picture) -> dict[str, int]:
@@ -89,7 +106,7 @@ def _depth(picture: Picture) -> int:
     return max(depths)
 
 
-def _size(label: Block) -> tuple[float, float]:
+def _size(label: Block) -> Size:
     if isinstance(label, Lines):
         lines = [line for line in label.lines if line]
         widths = [
