@@ -20,6 +20,7 @@ MOST_NODES = 2500  # nodes of a drawing; the layout of a larger one takes minute
 DOTS_PER_INCH = 144  # the resolution of a PNG, sharp enough for a slide
 
 # This runs in a separate process: Graphviz may need another font path, and in this process it may have read its fonts already.
+# -P: a file of the user in the working directory is not imported in place of Python's own.
 PYGRAPHVIZ = """
 import sys, pygraphviz
 dot = sys.stdin.buffer.read().decode()
@@ -53,7 +54,7 @@ def typeset(dot: str, format: str) -> bytes:
     If matplotlib is installed, :mod:`.fonts` names the font that this machine lacks. The reader of an SVG may have other fonts.
     """
     program = shutil.which("dot")
-    command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
+    command = [program, f"-T{format}"] if program else [sys.executable, "-P", "-c", PYGRAPHVIZ, format]
     if not program:
         import_extra("pygraphviz", "graph", "drawing a graph (not as text)")
     if format != "svg":

@@ -160,6 +160,15 @@ def test_names_of_operations_and_constants() -> None:
     ]
 
 
+def test_a_parameter_is_called_by_its_name_and_else_by_its_expression() -> None:
+    parameters = {"W1": leaf(np.ones((2, 2)), "W1"), "W2": leaf(np.ones((2, 2)))}
+    with mg.trace():
+        y = np.tanh(np.ones(2) @ parameters["W1"]) @ parameters["W2"]
+    said = [html.unescape(label).partition(" | ")[0] for label in labels(draw_dot(y).to_dot())]
+    assert "W1" in said and "parameters['W2']" in said
+    assert {"W1", "W2"} <= {label.partition(" | ")[0] for label in labels(draw_dot(y, parameters).to_dot())}
+
+
 def test_of_several_outputs_the_edges_show_the_shapes() -> None:
     first, second = np.split(leaf(np.ones(4), "x"), 2)
     dot = draw_dot(second - first).to_dot()

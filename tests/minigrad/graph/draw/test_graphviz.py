@@ -128,6 +128,15 @@ def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPat
     assert (folder / "options").read_text() == "-Tsvg\n" and "x @ w" in (folder / "text").read_text()
 
 
+def test_a_file_of_the_user_is_not_imported_by_the_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    for name in ("pygraphviz.py", "threading.py"):
+        Path(name).write_text("raise RuntimeError('a file of the user')", encoding="utf-8")
+    assert small_graph().to_svg().startswith("<svg")
+
+
 def test_a_dot_program_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stand_in(tmp_path, monkeypatch, "echo 'Format: \"png\" not recognized' >&2; exit 1")
     with pytest.raises(GraphError, match='dot failed: Format: "png" not recognized'):
