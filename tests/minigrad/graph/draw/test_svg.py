@@ -98,6 +98,19 @@ def test_the_shape_comes_first_and_has_the_colours() -> None:
     assert any("parameter" in str(group.get("class")) for group in found.values())
 
 
+def test_the_texts_of_a_line_are_one_and_those_of_two_cells_are_two() -> None:
+    texts = [list(group.iter(f"{SVG}text")) for name, group in groups(cells().to_svg()).items() if name == "node3"]
+    (lines,) = [["".join(text.itertext()) for text in each] for each in texts]
+    assert lines == ["w * x + w add", "() float64", "data 1.875", "grad 0.0898"]
+    title, shape, *_ = texts[0]
+    assert [(part.text, part.get("font-weight")) for part in title] == [
+        ("w * x + w", "bold"),
+        (" ", None),
+        ("add", None),
+    ]
+    assert not list(shape) and {"x", "y", "text-anchor"} <= title.attrib.keys()
+
+
 def test_the_legend_is_a_group_with_its_colours() -> None:
     legend = groups(checked().to_svg())["graph-legend"]
     texts = [text.text for text in legend.iter(f"{SVG}text")]
