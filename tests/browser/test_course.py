@@ -49,8 +49,8 @@ def answer(page: Any, step: dict[str, Any], language: str) -> None:
         page.press("#answer", "Enter")
         assert not page.evaluate("quiz.hides(state.step)")
     elif question["kind"] == "edge":
-        assert page.evaluate("quiz.pick !== null")
-        page.evaluate("quiz.pick([timeline.at(state.step + 1).edge], [])")
+        assert page.evaluate("quiz.asksEdge()")
+        page.evaluate("view.hand.chooseLine([timeline.at(state.step + 1).edge])")
 
 
 def plain(text: str) -> str:

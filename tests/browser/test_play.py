@@ -275,10 +275,10 @@ def test_which_edge_next(paths: Any, screenshot: Callable[..., None]) -> None:
     assert "Where does the gradient flow next?" in page.locator("#quiz-section").inner_text()
     page.locator(f"[data-key=edge{edge(page, 'a', 'w')}], [data-key=edge{edge(page, 'b', 'w')}]").first.click()
     assert said(page).startswith("✗ Not yet: ∂loss/∂") and page.evaluate("state.step === timeline.turn")
-    page.evaluate(f"quiz.pick([{edge(page, 'b', '1')}], [])")
+    page.evaluate(f"view.hand.chooseLine([{edge(page, 'b', '1')}])")
     assert said(page) == "✗ 1 is a constant: no gradient flows to it."
     screenshot(page, "quiz-edge")
-    page.evaluate("quiz.pick([timeline.at(timeline.turn + 1).edge], [])")
+    page.evaluate("view.hand.chooseLine([timeline.at(timeline.turn + 1).edge])")
     assert said(page).startswith("✓ Yes: from loss to ")
     assert page.evaluate("state.step === timeline.turn + 1")
     assert page.locator("#score").inner_text() == "Score: 0 of 1 right at the first try"
@@ -286,10 +286,11 @@ def test_which_edge_next(paths: Any, screenshot: Callable[..., None]) -> None:
 
 def test_a_click_on_a_line_answers_and_one_on_a_box_does_not(paths: Any) -> None:
     page = paths
-    page.evaluate(f"quiz.pick([], [{node(page, 'w')}])")
+    box = page.evaluate(f"places.boxOf(0, 0, {node(page, 'w')})")
+    page.locator(f"[data-box='{box}']").first.click()
     assert page.evaluate("state.selected") == node(page, "w") and page.evaluate("quiz.score().asked") == 0
     other = page.evaluate("timeline.at(timeline.turn + 2).edge")
-    page.evaluate(f"quiz.pick([{other}], [])")  # ready too, though the page takes the other first
+    page.evaluate(f"view.hand.chooseLine([{other}])")  # ready too, though the page takes the other first
     assert said(page).startswith("✓ That edge is ready too")
     assert page.evaluate("quiz.score()") == {"right": 1, "asked": 1}
 

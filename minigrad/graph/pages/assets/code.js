@@ -5,7 +5,6 @@ const code = (() => {
   const files = original.program.files;
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
   const lines = []; // {file, number, row, note, outer}
-  let hooks = null;
   let lit = { active: null, hover: null, selected: null };
   let activeRow = null;
 
@@ -55,8 +54,7 @@ const code = (() => {
 
   const before = ([line, column], [otherLine, otherColumn]) => line < otherLine || (line === otherLine && column <= otherColumn);
 
-  function build(host, given) {
-    hooks = given;
+  function build(host) {
     original.nodes.forEach(({ span }, node) => {
       if (!span) return;
       const key = span.join(" ");
@@ -69,7 +67,7 @@ const code = (() => {
     host.addEventListener("pointerleave", () => hover(null));
     host.addEventListener("click", (event) => {
       const key = event.target.closest("[data-span]")?.dataset.span;
-      if (key !== undefined) hooks.select(nodeOf(spans.get(key)));
+      if (key !== undefined) select(nodeOf(spans.get(key)));
     });
   }
 
@@ -94,7 +92,7 @@ const code = (() => {
 
   function hover(key) {
     if (key === lit.hover) return;
-    hooks.hover(key === null ? null : nodeOf(spans.get(key)));
+    setHover(key === null ? null : nodeOf(spans.get(key)));
   }
 
   // Return the operation of a piece of code that is nearest to the operation of the current step.

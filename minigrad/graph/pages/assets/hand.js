@@ -17,7 +17,7 @@ class Hand {
     }
     listen("pointerleave", () => {
       tip.show(null);
-      view.hooks.hover(null);
+      setHover(null);
     });
     listen("wheel", (event) => this.wheel(event));
     listen("click", (event) => this.click(event));
@@ -93,7 +93,7 @@ class Hand {
   hover(event) {
     const cells = event.target.closest(".heat");
     tip.show(cells ? (heat.under(cells, event)?.text ?? null) : null, event);
-    this.view.hooks.hover(this.boxOf(event)?.node ?? null);
+    setHover(this.boxOf(event)?.node ?? null);
   }
 
   boxOf(event) {
@@ -106,8 +106,14 @@ class Hand {
     const { view } = this;
     const line = event.target.closest("[data-line]")?.dataset.line;
     const box = this.boxOf(event);
-    if (line !== undefined) return view.hooks.line(places.edgesOf(view.lines[line].about, view.iteration));
+    if (line !== undefined) return this.chooseLine(places.edgesOf(view.lines[line].about, view.iteration));
     if (box) this.open(event, false);
+  }
+
+  // A line answers the quiz while it asks for an edge; else a click selects the operand.
+  chooseLine(edges) {
+    if (quiz.asksEdge()) quiz.choose(edges);
+    else if (edges.length > 0) select(graph.edges[edges[0]].source);
   }
 
   // A click opens a child scene. A click on a value of another scene selects it, and a double click goes there.
@@ -115,9 +121,9 @@ class Hand {
     const box = this.boxOf(event);
     if (box === null) return;
     if (box.node === null) {
-      if (!doubled && typeof box.scene === "number") this.view.hooks.open(box.scene);
-    } else if (doubled && box.alias) this.view.hooks.visit(box.node);
-    else if (!doubled) this.view.hooks.select(box.node);
+      if (!doubled && typeof box.scene === "number") open(box.scene, 0);
+    } else if (doubled && box.alias) visit(box.node);
+    else if (!doubled) select(box.node);
   }
 
   key(event) {

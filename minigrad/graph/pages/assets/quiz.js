@@ -131,11 +131,6 @@ const quiz = {
     return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
   },
 
-  // Return the effect of a click in the drawing while the quiz asks for an edge; else null. A line is an answer, a box is not.
-  get pick() {
-    return this.asksEdge() ? (edges, nodes) => (nodes.length > 0 ? select(nodes[0]) : this.choose(edges)) : null;
-  },
-
   // Answer with a line that stands for these edges.
   choose(edges) {
     if (!this.asksEdge() || edges.length === 0) return;

@@ -58,8 +58,8 @@ function gradientTexts(number, gradients) {
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class SceneView {
-  constructor(host, hooks) {
-    Object.assign(this, { host, hooks, number: null, iteration: 0, whole: false, current: [], shown: null, handle: null });
+  constructor(host) {
+    Object.assign(this, { host, number: null, iteration: 0, whole: false, current: [], shown: null, handle: null });
     this.picture = new Picture(host);
     const group = (name) => (this[name] = svgElement("g", { class: name }));
     this.svg = svgElement("svg", { class: "scene" }, markers(), group("world"), group("amount"), group("tags"), group("cards"));
@@ -190,7 +190,8 @@ class SceneView {
     if (!to) return;
     this.show(to.scene, to.iteration);
     Object.assign(camera, to.view, { wanted: to.view.scale });
-    this.hooks.entered(to.scene, to.iteration);
+    Object.assign(state, { scene: to.scene, iteration: to.iteration });
+    draw();
   }
 
   outside(view) {

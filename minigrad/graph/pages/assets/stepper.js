@@ -18,17 +18,7 @@ const state = {
   match: -1,
 };
 
-const view = new SceneView(find("graph"), {
-  select: (node) => (quiz.pick ? quiz.pick(operandsOf(node), [node]) : select(node)),
-  line: (edges) => (quiz.pick ? quiz.pick(edges, []) : edges.length > 0 && select(graph.edges[edges[0]].source)),
-  hover: setHover,
-  open: (scene) => open(scene, 0),
-  visit: (node) => visit(node),
-  entered: (scene, iteration) => {
-    Object.assign(state, { scene, iteration });
-    draw();
-  },
-});
+const view = new SceneView(find("graph"));
 
 // Showing the state
 
@@ -387,8 +377,8 @@ addEventListener("afterprint", () => view.svg.removeAttribute("viewBox"));
 find("timeline").max = timeline.count;
 find("track").style.setProperty("--turn", timeline.count === 0 ? 0 : timeline.turn / timeline.count);
 document.body.classList.toggle("no-code", code.isEmpty && written.isEmpty);
-code.build(find("code-pane"), { select, hover: setHover });
-written.build(find("written-pane"), { go });
+code.build(find("code-pane"));
+written.build(find("written-pane"));
 state.step = Math.min(linked() ?? 0, timeline.count);
 words.listen(() => {
   document.title = find("title").textContent = `${word("title")}: ${original.title ?? labelOf(original.end[0])}`;

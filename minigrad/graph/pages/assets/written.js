@@ -6,16 +6,14 @@ const written = (() => {
   const rows = []; // {row, steps}
   const linesOf = new Map(); // step -> numbers of lines
   let marked = [];
-  let hooks = null;
 
-  function build(host, given) {
-    hooks = given;
+  function build(host) {
     find("code-tabs").hidden = data === null;
     if (data?.lines) data.lines.forEach(addLine);
     host.append(element("section", { class: "file" }, element("p", { class: "note" }), element("div", { class: "lines" }, ...rows.map(({ row }) => row))));
     host.addEventListener("click", (event) => {
       const line = event.target.closest("[data-line]")?.dataset.line;
-      if (line !== undefined && getSelection().isCollapsed) hooks.go(rows[line].steps[0]);
+      if (line !== undefined && getSelection().isCollapsed) go(rows[line].steps[0]);
     });
     host.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
@@ -41,7 +39,7 @@ const written = (() => {
   function move(by) {
     let line = (marked[0] ?? (by > 0 ? -1 : rows.length)) + by;
     while (rows[line] && rows[line].steps.length === 0) line += by;
-    if (rows[line]) hooks.go(rows[line].steps[0]);
+    if (rows[line]) go(rows[line].steps[0]);
   }
 
   function choose(on) {
