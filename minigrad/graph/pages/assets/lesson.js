@@ -80,10 +80,6 @@ const lesson = {
     const asked = this.choices(state.step);
     return [head, said, asked.length > 0 ? element("div", { class: "asked" }, ...asked) : null];
   },
-
-  render() {
-    refill(document.getElementById("lesson-section"), this.section());
-  },
 };
 
 // Text between backquotes is code.

@@ -108,7 +108,7 @@ const play = {
   // --- the parts of the section ---
 
   render() {
-    const section = document.getElementById("play-section");
+    const section = find("play-section");
     const { selected } = state;
     const aimed = this.aims(selected) && original.nodes[selected].operation !== null && selected !== original.end[0] ? [selected] : [];
     if (this.parts?.language !== words.language || this.parts.aimed !== String(aimed)) this.build(section, aimed);

@@ -77,7 +77,7 @@ const quiz = {
     if (found === "right") this.said = { right: true, text: word("right", { value: numberText(asked.right, state.digits) }) };
     else this.said = { right: false, text: this.explain(found, asked, text.trim()) };
     render();
-    if (found === "right") document.getElementById("next")?.focus({ preventScroll: true });
+    if (found === "right") find("next").focus({ preventScroll: true });
   },
 
   explain(found, asked, typed) {
@@ -184,9 +184,5 @@ const quiz = {
     const score = this.score();
     if (parts.length > 0 && score.asked > 0) parts.push(element("p", { class: "note", id: "score" }, word("score", score)));
     return parts;
-  },
-
-  render() {
-    refill(document.getElementById("quiz-section"), this.section());
   },
 };

@@ -38,7 +38,9 @@ function draw() {
   refill(find("step-section"), panel.step());
   refill(find("small-section"), [panel.smallPrint()]);
   refill(find("node-section"), nodeSection(state.selected));
-  for (const part of [lesson, quiz, play]) part.render();
+  refill(find("lesson-section"), lesson.section());
+  refill(find("quiz-section"), quiz.section());
+  play.render();
   document.body.classList.toggle("in-backward", state.step > timeline.turn);
   renderControls();
   // These come last, because they measure: a text written later would make the browser lay out the page again.
