@@ -114,9 +114,13 @@ def element(page: Any, place: int) -> Any:
     )
 
 
-def test_colours_follow_the_ramp(path: Path, show: Show) -> None:
+def test_colours_follow_the_ramp(path: Path, flow: grad_flow, show: Show) -> None:
     page = show(path)
-    low, high = page.evaluate("range")
+    for what, norms in (("ratio", flow.ratios()), ("gradient", flow.norms())):
+        page.select_option("#what", what)
+        known = np.stack(list(norms.values()))
+        low, high = page.evaluate("range")
+        assert [10**low, 10**high] == pytest.approx([np.nanmin(known[known > 0]), np.nanmax(known)])
     rgb = lambda hex: f"rgb({int(hex[1:3], 16)}, {int(hex[3:5], 16)}, {int(hex[5:], 16)})"
     for i, color in enumerate(RAMP):
         value = 10 ** (low + (high - low) * i / (len(RAMP) - 1))

@@ -124,6 +124,7 @@ def write_page(
 ) -> Path:
     flow.check_noted()
     check_language(language)
+    shown = {what: flow.norms(what) for what in WHATS} | {"ratio": flow.ratios()}
     data: dict[str, Any] = {
         "steps": flow.steps,
         "layers": [{"name": layer, "parameters": places} for layer, places in flow.layers.items()],
@@ -134,6 +135,7 @@ def write_page(
         "flags": [dataclasses.asdict(flag) for flag in flags],
         "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
         "decades": DECADES,
+        "ranges": {what: limits(np.stack(list(norms.values()))) for what, norms in shown.items()},
     }
     if tensor is not None:
         data |= _graph(flow, tensor)

@@ -24,20 +24,7 @@ function numberText(x) {
   return x === null ? "–" : !Number.isFinite(x) ? "NaN/∞" : x === 0 ? "0" : x.toExponential(2);
 }
 
-// Return log10 of the smallest and the largest norm of any layer, as the picture does.
-function limits() {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { parameters } of data.layers) {
-    data.steps.forEach((_, at) => {
-      const x = value(parameters, at);
-      if (x > 0 && Number.isFinite(x)) [low, high] = [Math.min(low, Math.log10(x)), Math.max(high, Math.log10(x))];
-    });
-  }
-  if (low > high) return [-1, 0];
-  return high - low < 0.1 ? [low - 0.5, high + 0.5] : [Math.max(low, high - data.decades), high];
-}
-
-let range = [-1, 0];
+let range = [-1, 0]; // log10 of the smallest and the largest norm that have a colour
 
 function color(x) {
   const { ramp, bad, none, zero } = data.colors;
@@ -54,7 +41,7 @@ function color(x) {
 
 // Make the parts that do not depend on the step: the cells, the names, the legend.
 function makeHeat() {
-  range = limits();
+  range = data.ranges[state.what];
   const canvas = find("cells");
   [canvas.width, canvas.height] = [data.steps.length, data.layers.length];
   canvas.style.height = `${LAYER * data.layers.length}px`;
