@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.source.index import index_of_file
-
+from ..source.index import index_of_file
 from .bank import Mutant, mutants, place, sentence
 from .checker import Job, Verdict, ask, request
 from .compare import compare
@@ -77,11 +76,8 @@ def _right_alone(verdict: Verdict) -> bool:
 def _second_name(path: Path) -> dict[str, Any] | None:
     """The line ``b = a`` in a file that then writes into one of the two and computes with the other: it makes no copy."""
     source = index_of_file(path)
-    read = [
-        (one.id, one.lineno)
-        for one in source.find(ast.Name, lambda name: isinstance(name.ctx, ast.Load))
-        if not any(isinstance(each, ast.Return) for each in source.around(one))
-    ]
+    names = source.find(ast.Name, lambda name: not any(isinstance(each, ast.Return) for each in source.around(name)))
+    read = [(one.id, one.lineno) for one in names if isinstance(one.ctx, ast.Load)]
     stored = source.find(ast.Subscript, lambda one: isinstance(one.ctx, ast.Store))
     changed = [one.target for one in source.find(ast.AugAssign) if isinstance(one.target, ast.Name)]
     written = [(ast.unparse(one.value), one.lineno) for one in stored] + [(one.id, one.lineno) for one in changed]

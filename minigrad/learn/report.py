@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.source.index import index_of_file
-
+from ..source.index import index_of_file
 from .checker import Verdict
 from .compare import number
 from .data import Code

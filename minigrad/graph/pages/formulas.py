@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,6 +24,7 @@ from ...engine.primitive import Primitive
 from ...engine.registry import registry
 from ...rules.about import depends_elementwise, derivative, known, reading_of, rule_of
 from ...source.functions import returned_expression
+from ...source.index import value_of
 from ..record.model import Edge, Node
 from .html import asset
 
@@ -159,18 +159,11 @@ class _ForPeople(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and self.names.get(node.value.id) in (np, math):
-            return ast.Name(known(registry.get(self._object(node))).called or node.attr)
+            return ast.Name(known(registry.get(value_of(node, self.names))).called or node.attr)
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def _object(self, node: ast.expr) -> Any:
-        """Return the function that a name, or an attribute of a module, means; None if it is none of these."""
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = self.names.get(node.value.id)
-            return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
-        return self.names.get(node.id) if isinstance(node, ast.Name) and node.id not in self.shown else None
-
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        function, args = self._object(node.func), [self.visit(arg) for arg in node.args]
+        function, args = value_of(node.func, self.names), [self.visit(arg) for arg in node.args]
         if function is np.zeros_like:
             return ast.Constant(0)
         if (reading := reading_of(function)) is not None:
