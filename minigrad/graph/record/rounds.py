@@ -11,10 +11,10 @@ import numpy as np
 
 from ..._source import SourceLine
 from ...engine.tensor import Tensor
-from ...source.index import Index, index_of
+from ...source.index import index_of
 from .model import Node
 
-MOST_FILES = 16  # files whose indices are kept
+MOST_PLACES = 10_000  # places whose loop variables are kept
 LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in a label
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
 OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
@@ -29,27 +29,16 @@ class Owned(NamedTuple):
     identity: int
 
 
-class _File:
-    """The text of a file, its index, and the loop variables of the places that were looked up."""
-
-    def __init__(self, file: str, lines: Sequence[str]) -> None:
-        self.lines, self.index = lines, index_of(file, lines)
-        self.variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place
-
-
-_files: dict[int, _File] = {}  # by the id of the list of lines, which the _File keeps alive
+_variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place, which is kept alive here
 
 
 def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Round:
     """Return the loop variables of a running frame, whose instruction is at ``source``, with their values."""
-    file = _files.get(id(lines))
-    if file is None:
-        if len(_files) >= MOST_FILES:
-            _files.clear()
-        file = _files[id(lines)] = _File(source.file, lines)
-    known = file.variables.get(id(source))
+    known = _variables.get(id(source))
     if known is None or known[0] is not source:
-        known = file.variables[id(source)] = source, _variables(file.index, frame, source)
+        if len(_variables) >= MOST_PLACES:
+            _variables.clear()
+        known = _variables[id(source)] = source, _variables_at(source, lines, frame)
     names = known[1]
     if not names:
         return ()
@@ -63,8 +52,9 @@ def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Roun
     return tuple(found)
 
 
-def _variables(index: Index, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
+def _variables_at(source: SourceLine, lines: Sequence[str], frame: FrameType) -> tuple[str, ...]:
     """Return the names of the loop variables at a place, and "self" in a method."""
+    index = index_of(source.file, lines)
     here = index.at(source)
     names = [] if here is None else [name for name in index.loop_variables(here) if name.strip("_")]
     code = frame.f_code
