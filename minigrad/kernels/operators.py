@@ -96,7 +96,8 @@ def _sum(primitive: Primitive) -> Callable[..., Any]:
 
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
     """Return a faster ``x * y``. It leaves operands to which a kernel may apply to the primitive."""
-    function, plans, kernel = primitive.compute, primitive._plans, primitive.kernels.get(_ndarray)
+    function, plans = primitive.compute, primitive._plans
+    kernel: Any = primitive.kernels.get(_ndarray)
 
     def operate(x: Any, y: Any) -> Any:
         key = 0b100  # see Primitive.__call__
