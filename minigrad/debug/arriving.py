@@ -14,6 +14,8 @@ import numpy as np
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
+from ..rules.about import known
+from ..rules.neural import softmax
 from ..source.index import Index, callee
 from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
 from .finding import DebugFinding
@@ -27,7 +29,6 @@ TURNS = 4  # turns of a loop of which the last alone may reach the loss
 ALIKE = 0.6  # from this likeness on, one name may have been written for the other
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
 CARRIED = "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
-ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
 
 
 def _tensors(look: FullLook) -> dict[int, tuple[str, Tensor]]:
@@ -274,6 +275,12 @@ def _whole(array: Any) -> Any:
     return array
 
 
+def _can_be_flat(primitive: Any) -> bool:
+    """Return whether an operation is an activation whose units can be dead or saturated."""
+    facts = known(primitive)
+    return facts.dies or facts.flat is not None or primitive is softmax
+
+
 def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
     """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
     zero: dict[Any, bool] = {}
@@ -288,7 +295,7 @@ def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
         if key not in keys:
             continue
         blocked = _blocker(seen, node)
-        if blocked is None or blocked.operation in ACTIVATIONS:  # units.py says how many units are dead or flat
+        if blocked is None or _can_be_flat(blocked.primitive):  # units.py says how many units are dead or flat
             continue
         operands = seen.into[blocked.id]
         if len(operands) > 1 and any(isinstance(e.value, np.ndarray) and not e.value.any() for e in operands):

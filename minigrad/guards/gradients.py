@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine.tensor import Tensor
 from ..engine.types import Array
+from ..rules import einsum, elementwise, indexing, linalg, shaping
+from ..rules.about import known
+from ..rules.neural import relu, softmax
 from .origin import ObservedRun
 
-# The derivative below which an activation counts as flat, and the derivative by its value; they are at most 1 and 0.25.
-FLAT: dict[str, tuple[float, Callable[[Array], Array]]] = {
-    "tanh": (0.04, lambda value: 1 - value * value),
-    "sigmoid": (0.01, lambda value: value * (1 - value)),
-}
 ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
-WEIGHING = {"matmul", "multiply", "einsum", "getitem", "expand_dims", "reshape"}  # what reads the weights of a sum
+# The operations that read the weights of a sum:
+WEIGHING = {linalg.matmul, elementwise.multiply, einsum.einsum, indexing.getitem, shaping.expand_dims, shaping.reshape}
 
 
 def norm(value: Any) -> float:
@@ -89,11 +88,11 @@ class gradient_health:
     def units(self) -> dict[int, tuple[str, float]]:
         """For the id of each activation "dead" and the share of units that are 0 for each row of the batch, or "saturated" and
         the share of elements at which it is flat (of a softmax that weighs a sum: of rows with all weight on one place)."""
-        readers: dict[int, set[str]] = defaultdict(set)
+        readers: dict[int, set[Any]] = defaultdict(set)
         for operands in self._run.edges_into().values():
             for edge in operands:
-                readers[edge.source].add(str(self._run.nodes[edge.target].operation))
-        found = {node.id: _units(node.operation, node.value, readers[node.id]) for node in self._run.nodes}
+                readers[edge.source].add(self._run.nodes[edge.target].primitive)
+        found = {node.id: _units(node.primitive, node.value, readers[node.id]) for node in self._run.nodes}
         return {number: share for number, share in found.items() if share is not None}
 
     @functools.cached_property
@@ -107,14 +106,14 @@ class gradient_health:
         return [Turns(nodes, [norm(node.cotangent) for node in nodes]) for nodes in places.values()]
 
 
-def _units(operation: str | None, value: Any, readers: set[str]) -> tuple[str, float] | None:
-    if operation is None or not isinstance(value, np.ndarray) or value.ndim < 2 or value.size < 8:
+def _units(primitive: Any, value: Any, readers: set[Any]) -> tuple[str, float] | None:
+    if primitive is None or not isinstance(value, np.ndarray) or value.ndim < 2 or value.size < 8:
         return None
-    if operation == "relu" or (operation == "maximum" and value.min() == 0):
+    facts = known(primitive)
+    if facts.dies and (primitive is relu or value.min() == 0):  # np.maximum(x, 0), not np.maximum(x, y)
         return "dead", float((value.reshape(-1, value.shape[-1]) <= 0).all(axis=0).mean())
-    if operation in FLAT:
-        least, slope = FLAT[operation]
-        return "saturated", float((slope(value) < least).mean())
-    if operation == "softmax" and value.shape[-1] > 2 and readers & WEIGHING and "log" not in readers:
+    if facts.flat is not None:
+        return "saturated", float(facts.flat(value).mean())
+    if primitive is softmax and value.shape[-1] > 2 and readers & WEIGHING and elementwise.log not in readers:
         return "saturated", float((value.max(axis=-1) > ONE_HOT).mean())
     return None

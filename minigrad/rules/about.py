@@ -52,6 +52,8 @@ class About(NamedTuple):
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
         word: the name of a result in a written program, if the user's program has none.
+        flat: a function of the result that returns where an activation is flat: its derivative is nearly 0.
+        dies: whether the derivative is 0 where the result is 0, so that a unit may be dead.
         called: what formulas call the function, if not by its name.
         formulas: the derivatives as readable texts, where the text of the rule does not say it best. Here ``y`` is the
             result (``out``, if an argument is called y), and words follow the first comma outside of parentheses.
@@ -71,6 +73,8 @@ class About(NamedTuple):
     elementwise: bool = False
     notation: str = ""
     word: str = ""
+    flat: Callable[[Any], Any] | None = None
+    dies: bool = False
     called: str = ""
     formulas: Mapping[str, str] = {}
     for_shapes: Mapping[str, Callable[..., str | None]] = {}

@@ -288,7 +288,7 @@ copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copy
 _where_larger, _where_smaller = new_array(lambda g, x, y: larger(g, x, y)), new_array(lambda g, x, y: larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
-about(maximum, word="top")
+about(maximum, word="top", dies=True)
 fmax = primitive(np.fmax).vjp(
     x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
     y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
@@ -332,6 +332,7 @@ tan = primitive(np.tan).vjp(x=lambda g, ans: g * (1 + ans * ans))
 sinh = primitive(np.sinh).vjp(x=lambda g, x: g * np.cosh(x))
 cosh = primitive(np.cosh).vjp(x=lambda g, x: g * np.sinh(x))
 tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
+about(tanh, flat=lambda ans: 1 - ans * ans < 0.04)
 
 # (1 - x)(1 + x) equals 1 - x^2 but does not cancel near 1; cosh(arcsinh x) equals sqrt(x^2 + 1) but does not overflow.
 arcsin = primitive(np.arcsin).vjp(x=lambda g, x: g / np.sqrt((1 - x) * (1 + x)))

@@ -94,7 +94,7 @@ def _relu(x: Array, /) -> Array:
 
 
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
-about(relu, elementwise=True)
+about(relu, elementwise=True, dies=True)
 
 
 @Replaceable
@@ -114,7 +114,7 @@ def logistic(x: Array, /) -> Array:
 
 # sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.
 sigmoid: Primitive = primitive(logistic, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
-about(sigmoid, elementwise=True)
+about(sigmoid, elementwise=True, flat=lambda ans: ans * (1 - ans) < 0.01)
 
 
 def _silu(x: Array, /) -> Array:

@@ -23,7 +23,9 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError, MinigradError
 from ...guards.nonfinite import is_bad
 from ...guards.origin import bad_contributions, forward_marks
+from ...rules.about import known
 from ...rules.indexing import clip
+from ...rules.neural import softmax
 from ..record.capture import capture
 from ..record.derivatives import comparisons
 from ..record.model import Edge, Graph, Node
@@ -259,6 +261,7 @@ def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | N
     return {
         "kind": node.kind,
         "operation": node.operation,
+        "tells": "rows" if node.primitive is softmax else "zeros" if known(node.primitive).dies else None,
         "details": node.details,
         "keywords": keyword_data(node.keywords),
         "module": node.module,

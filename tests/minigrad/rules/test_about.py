@@ -12,6 +12,7 @@ from minigrad.graph.pages.equations import KINDS, equation
 from minigrad.graph.pages.explain import page_data
 from minigrad.graph.pages.formulas import formula
 from minigrad.graph.record.capture import capture
+from minigrad.guards.gradients import gradient_health
 from minigrad.rules.about import Cause, about, known
 from tests.minigrad.graph.pages.test_formulas import differentiable, of_all_rules
 
@@ -131,3 +132,16 @@ def test_forward_mode_asks_no_rule_of_what_is_linear_or_a_product() -> None:
     about(twice, linear=True)
     about(times, product=True)
     assert mg.jvp(lambda x: times(twice(x), x), [3.0], [1.0])[1].item() == 12.0
+
+
+def test_health_and_the_page_know_where_a_new_activation_is_flat_or_dead(damped: Primitive) -> None:
+    about(damped, flat=lambda ans: ans > 0.5)
+    cut = primitive(lambda x, /: np.where(x > 2, x, 0.0), name="cut").vjp(x=lambda g, ans: g * (ans > 0))
+    about(cut, dies=True)
+    x = Tensor(np.array([[1.0, 1.0], [1.5, 9.0], [2.0, 1.0], [9.0, 1.5]]).T @ np.eye(4), requires_grad=True)
+    with mg.trace():
+        loss = np.sum(damped(x)) + np.sum(cut(x))
+    loss.backward()
+    graph = capture(loss)
+    assert [*gradient_health(graph).units.values()] == [("saturated", 0.25), ("dead", 0.5)]
+    assert [node["tells"] for node in page_data(graph)["nodes"] if node["operation"] == "cut"] == ["zeros"]

@@ -74,7 +74,7 @@ const mistakes = (() => {
       found.push(["transposed", nd.array(edge.raw.shape, turned)]);
       const square = (x) => x.shape.length === 2 && x.shape[0] === x.shape[1];
       const change = (x, argument) => (argument !== edge.argument && square(x) ? nd.transpose(x, [1, 0]) : x);
-      if (node.operation === "matmul") found.push(["transposed", rule(edge, data, { change })]);
+      if (JSON.stringify(node.notation).includes('"@"')) found.push(["transposed", rule(edge, data, { change })]);
     }
     return found.filter(([, array]) => array !== null && nd.sameShape(array.shape, edge.raw.shape));
   }

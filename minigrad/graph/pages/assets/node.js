@@ -115,15 +115,15 @@ function numbersOrSummary(layers) {
 
 // Say what the rows of a softmax sum to, which should be 1, and how many elements of a ReLU are zero and pass no gradient.
 function factsOf(node, array) {
-  const { operation, keywords } = node === null ? {} : graph.nodes[node];
+  const { tells, keywords } = node === null ? {} : graph.nodes[node];
   const { zeros, dead, sumLeast, sumMost } = summaryOf(array);
   const text = (x) => numberText(Number(x).toPrecision(4));
   const [columns, last] = [array.shape.at(-1), array.shape.length - 1];
-  if (operation === "softmax") {
+  if (tells === "rows") {
     const axis = nd.axesOf(last + 1, keywords.axis ?? -1)[0];
     return [element("p", { class: axis === last ? "right" : "wrong" }, word(axis === last ? "softmaxRows" : "softmaxOther", { axis, least: text(sumLeast), most: text(sumMost) }))];
   }
-  if ((operation !== "relu" && operation !== "maximum") || last < 0) return [];
+  if (tells !== "zeros" || last < 0) return [];
   const share = text((100 * zeros) / nd.sizeOf(array.shape));
   return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share, dead, columns }))];
 }
