@@ -106,6 +106,12 @@ class Differences:
             parts["bend"] = self.best.bend
         return {name: float(np.sum(sizes * np.where(reliable, part, 0.0))) for name, part in parts.items()}
 
+    def is_constant(self) -> bool:
+        """Return whether no result has changed by a bit, not even over the largest step."""
+        if self.best.slope.any():
+            return False
+        return all(np.array_equal(self._move(t), self._here) for t in (LARGER[-1], -LARGER[-1]))
+
     def why_unreliable(self) -> str:
         """Return "infinite" or "bend" if that makes the derivative of any element unreliable, and otherwise "curvature"."""
         best, unreliable = self.best, ~self.reliable

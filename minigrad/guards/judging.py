@@ -111,7 +111,10 @@ def judge(exact: RuleSlope, differences: Differences, tolerance: float = TOLERAN
     function nor an unstable rule explains it.
     """
     result = _judge(exact, differences, tolerance)
-    if result.verdict != "agrees":
+    zero = result.exact == result.numeric == 0.0
+    if zero and differences.is_constant():
+        return result._replace(verdict="agrees", reason="")
+    if result.verdict != "agrees" and not zero:
         exact.count_noise(differences)
         result = _judge(exact, differences, tolerance)
     if result.verdict != "agrees":
