@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,15 @@ def origin_of_step(
     finally:
         for entry, (values, notes) in zip(entries, state):
             entry.kept, entry.notes = values, notes
-    for node in graph.nodes:
-        node.label = node.name or ""  # the lines of the program are not known to the graph
     found = first_nonfinite(graph)
     place, operation = lines[-1], ""
     before: SourceLine | None = None  # the line of the operation that computed its first operand, if one did
     what = f"{'a gradient' if inputs is None else 'the loss'} is not finite"
     if found is not None:
-        own, operation, what = dict(zip(entries, lines)), found.node.operation, " ".join(found.sentences())
+        own, operation = dict(zip(entries, lines)), found.node.operation
+        what = " ".join(
+            found._replace(naming=attrgetter("name")).sentences()
+        )  # the graph has no lines to make labels of
         entry = entries[[node.id for node in graph.operations()].index(found.node.id)]
         place = own[entry]
         before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)

@@ -7,7 +7,8 @@ to a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import SimpleNamespace as Live
 from typing import Any, NamedTuple, Protocol
 
@@ -28,41 +29,23 @@ from .nonfinite import (
 )
 
 
-class ObservedValue(Protocol):
-    """An operation, or a value that was given. ``graph.Node`` describes the attributes."""
-
-    id: int
-    kind: str
-    operation: str | None
-    primitive: Any
-    value: Any
-    cotangent: Any
-    label: str
-
-
-class ObservedOperand(Protocol):
-    """A value as an operation read it. ``graph.Edge`` describes the attributes."""
-
-    source: int
-    target: int
-    argument: str
-    output: int | None
-    value: Any
-    raw: Any
-    contribution: Any
-
-
 class ObservedRun(Protocol):
-    """A computation. ``graph.Graph`` is one."""
+    """A computation. A ``graph.Graph`` is one; ``graph.Node`` and ``graph.Edge`` describe the attributes."""
 
     @property
-    def nodes(self) -> Sequence[ObservedValue]:
-        """The operations and the given values, in order of execution."""
+    def nodes(self) -> Sequence[Any]:
+        """The operations and the given values, in order of execution.
 
-    def edges_into(self) -> Mapping[int, Sequence[ObservedOperand]]:
-        """Return the operands of each operation to search, by its id."""
+        Each has ``id`` (its place), ``kind``, ``operation``, ``primitive``, ``value``, ``cotangent`` and ``label``.
+        """
 
-    def contributions(self) -> Sequence[ObservedOperand]:
+    def edges_into(self) -> Mapping[int, Sequence[Any]]:
+        """Return the operands of each operation to search, by its id.
+
+        Each has ``source``, ``target``, ``argument``, ``output``, ``value``, ``raw`` and ``contribution``.
+        """
+
+    def contributions(self) -> Sequence[Any]:
         """Return the operands with a derivative from a sweep, in the order of the sweep."""
 
 
@@ -75,6 +58,7 @@ class Origin(NamedTuple):
         edge: the operand whose derivative made it; None if the forward pass did.
         made: the array that holds it.
         summed: whether all contributions to a gradient are finite, and their sum is not.
+        naming: a function that returns what a node is called; "" or None if that says nothing.
     """
 
     run: ObservedRun
@@ -82,6 +66,7 @@ class Origin(NamedTuple):
     edge: Any
     made: Array
     summed: bool = False
+    naming: Callable[[Any], str | None] = attrgetter("label")
 
     @property
     def number(self) -> str:
@@ -95,7 +80,8 @@ class Origin(NamedTuple):
     def _called(self, name: str) -> str:
         if name == "ans":
             return "its result"
-        return called(next(e for e in self.run.edges_into()[self.node.id] if e.argument == name), self.run)
+        edge = next(edge for edge in self.run.edges_into()[self.node.id] if edge.argument == name)
+        return called(edge, self.run, self.naming)
 
     @property
     def cause(self) -> str:
@@ -139,10 +125,10 @@ class Origin(NamedTuple):
         return said
 
 
-def called(operand: ObservedOperand, run: ObservedRun) -> str:
+def called(edge: Any, run: ObservedRun, naming: Callable[[Any], str | None] = attrgetter("label")) -> str:
     """Return an operand for a sentence, by the rule's name (used in the causes) and by the program's name."""
-    name, label = operand.argument, run.nodes[operand.source].label
-    return name if label in ("", name) else f"{name} ('{label}')"
+    name, label = edge.argument, naming(run.nodes[edge.source])
+    return name if label in ("", None, name) else f"{name} ('{label}')"
 
 
 # --- The search ---
@@ -157,7 +143,7 @@ def first_forward(run: ObservedRun) -> Origin | None:
     """Return the first operation whose result is not finite although its operands are, or were given so."""
     marks, into = forward_marks(run), run.edges_into()
 
-    def came_from_before(edge: ObservedOperand) -> bool:
+    def came_from_before(edge: Any) -> bool:
         made_bad = edge.source in marks or run.nodes[edge.source].value is None  # None: it is not known
         return edge.source in into and made_bad and is_bad(edge.value)
 

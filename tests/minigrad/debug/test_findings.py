@@ -60,7 +60,7 @@ def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path
     found = watched(tmp_path, text)
     assert found.steps in (step + 1, step + 2)  # it stops when the bad numbers have been used
     assert found.findings[0].step == step
-    assert "sqrt" in found.findings[0].what
+    assert "sqrt" in found.findings[0].what and "where its result is 0.0." in found.findings[0].what
 
 
 def test_a_cut_names_the_line_that_reads_the_array(tmp_path: Path) -> None:
