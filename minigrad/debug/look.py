@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import sys
@@ -80,8 +81,9 @@ class FullLook:
     @functools.cached_property
     def graph(self) -> Graph:
         graph = capture(self.loss, None, caller="debug")
-        for node in graph.nodes:
-            node.source = outside_models(node)
+        places = [outside_models(node) for node in graph.nodes]
+        pairs = zip(graph.nodes, places)
+        graph.nodes = [n if place is n.source else dataclasses.replace(n, source=place) for n, place in pairs]
         return graph
 
     @functools.cached_property

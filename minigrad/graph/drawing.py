@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from .draw.cells import MOST_NODES
 from .draw.depict import depict
 from .draw.diff import diff
 from .draw.dot import write_dot
+from .draw.drawn import DrawnGraph, Said, drawn
 from .draw.fit import readable
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
@@ -22,7 +23,7 @@ from .draw.text import write_text
 from .pages.html import drawing_page
 from .record.capture import capture
 from .record.derivatives import check_derivatives
-from .record.model import Graph
+from .record.model import Edge, Graph
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
@@ -31,7 +32,7 @@ MOST = 80  # nodes of a drawing, unless the program asks for more
 
 
 @dataclass(slots=True, repr=False)
-class Drawing(Graph):
+class Drawing(DrawnGraph):
     """A graph with the settings of its pictures.
 
     :func:`draw_dot` describes the settings. They simplify only the pictures: ``nodes`` and ``edges`` are the whole graph.
@@ -49,9 +50,17 @@ class Drawing(Graph):
     views: bool = True
 
     @classmethod
-    def of(cls, graph: Graph, **how: Any) -> Drawing:
-        """Return a drawing that shares its nodes with ``graph``. ``how`` sets the fields that only a drawing has."""
-        return cls(graph.nodes, graph.edges, graph.modules, graph.ends, graph.programs, **how)
+    def of(
+        cls, graph: Graph, nodes: Mapping[int, Said] | None = None, edges: Mapping[Edge, Said] | None = None, **how: Any
+    ) -> Drawing:
+        """Return a drawing of ``graph``.
+
+        Args:
+            nodes, edges: what a view says about some nodes, by id, and about some edges.
+            how: the fields that only a drawing has.
+        """
+        whole = drawn(graph, nodes, edges)
+        return cls(whole.nodes, whole.edges, whole.modules, whole.ends, whole.programs, **how)
 
     def drawn(self, most: float | None = None) -> Drawing:
         """Return the graph that the pictures show, simplified by ``depth``, ``views`` and ``most``.
@@ -225,11 +234,16 @@ def draw_dot(
         raise ArgumentError(f"draw_dot takes an integer >= 1 for max_nodes, got {max_nodes!r}")
     checked = color == "check"
     graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
-    if checked:
-        check_derivatives(graph)
     max_nodes = MOST if checked and max_nodes is None else max_nodes  # a box of a module would hide what is wrong
     drawing = Drawing.of(
-        graph, rankdir=rankdir, depth=depth, color=color, max_nodes=max_nodes, tensors=tensors, views=views
+        graph,
+        edges=check_derivatives(graph) if checked else None,
+        rankdir=rankdir,
+        depth=depth,
+        color=color,
+        max_nodes=max_nodes,
+        tensors=tensors,
+        views=views,
     )
     if color in ("time", "memory") or tensors:
         _check_trace(drawing, f"color={color!r}" if not tensors else "tensors=True")

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ..record.model import Edge, Graph, ModuleBox, Node
 from ..record.names import PLACE
 from .cells import cells, numbers
+from .drawn import DrawnBox, DrawnEdge, DrawnGraph, DrawnNode
 from .fit import direction
 from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, cut, plain, small, table_of
@@ -54,7 +54,7 @@ IN_ORDER = {"style": "invis", "minlen": "0", "weight": "100"}
 
 
 def depict(
-    graph: Graph,
+    graph: DrawnGraph,
     *,
     rankdir: str | None = None,
     color: str | None = None,
@@ -83,7 +83,7 @@ def depict(
 class _Depiction:
     """Makes the frames, boxes and lines of one picture."""
 
-    def __init__(self, graph: Graph, color: str, tensors: bool) -> None:
+    def __init__(self, graph: DrawnGraph, color: str, tensors: bool) -> None:
         self.graph = graph
         self.color = color
         self.tensors = tensors
@@ -97,8 +97,8 @@ class _Depiction:
 
     def frames(self) -> list[Frame]:
         """Return the frame of the whole picture, then a frame for each module with its nodes."""
-        members: dict[int | None, list[Node]] = defaultdict(list)
-        children: dict[int | None, list[ModuleBox]] = defaultdict(list)
+        members: dict[int | None, list[DrawnNode]] = defaultdict(list)
+        children: dict[int | None, list[DrawnBox]] = defaultdict(list)
         for node in self.graph.nodes:
             members[node.module].append(node)
         for child in self.graph.modules:
@@ -114,7 +114,7 @@ class _Depiction:
             frames.append(frame)
         return frames
 
-    def content(self, nodes: list[Node]) -> Iterator[Box | Level]:
+    def content(self, nodes: list[DrawnNode]) -> Iterator[Box | Level]:
         for node in nodes:
             yield self.box(node)
             for number in self.again_into.get(node.id, []):
@@ -154,7 +154,7 @@ class _Depiction:
         title = Lines([[(plain(cut(titles(node)[0], WIDEST_NAME)), Letters(color=AGAIN["fontcolor"]))]])
         return Box(f"again{number}", "again", _tooltip(node), title, AGAIN, f"again{number}")
 
-    def frame(self, module: ModuleBox, parent: int) -> Frame:
+    def frame(self, module: DrawnBox, parent: int) -> Frame:
         around = None if module.parent is None else self.graph.modules[module.parent]
         title, lane = plain(cut(_within(around, module.name), WIDEST_NAME)), module.kind == LANE
         if lane:
@@ -168,7 +168,7 @@ class _Depiction:
         marks = (f"module{module.id}", "module", plain(module.title), label, look)
         return Frame(*marks, f"cluster_{module.id}", parent, f"lane{module.id}" if lane else "")
 
-    def box(self, node: Node) -> Box:
+    def box(self, node: DrawnNode) -> Box:
         look, classes = dict(STYLES[node.kind]), node.kind
         if node.change is not None and self.color == "change":
             look["fillcolor"], look["color"], _ = CHANGES[node.change]
@@ -185,7 +185,7 @@ class _Depiction:
             look["penwidth"] = "3"
         return Box(f"node{node.id}", classes, _tooltip(node), self.label(node), look, f"n{node.id}")
 
-    def label(self, node: Node) -> Block:
+    def label(self, node: DrawnNode) -> Block:
         """Return a node's label: name and operation, shape and dtype, gradient, one per line. The heat is a coloured strip."""
         if node.kind == "constant" and node.change is None:
             if node.details:
@@ -212,7 +212,7 @@ class _Depiction:
             return table_of(lines, [[last]], color)
         return Lines([line for line in [*lines, small(last)] if line])
 
-    def title(self, node: Node) -> list[Piece]:
+    def title(self, node: DrawnNode) -> list[Piece]:
         name, operation = titles(node)
         which = ""
         if node.boxed and node.name is not None:
@@ -226,7 +226,7 @@ class _Depiction:
         times = "" if which else _times(node.operation, node.copies)
         return [*pieces, (times, Letters())] if times else pieces
 
-    def inside(self, node: Node, name: str) -> str:
+    def inside(self, node: DrawnNode, name: str) -> str:
         """Return a name without what the frames around it say: the module's path, and the object whose method ran."""
         around = [self.graph.modules[number] for number in self.graph.around(node.module)]
         if not around:
@@ -236,7 +236,7 @@ class _Depiction:
         word = node.operation or node.kind
         return word if re.fullmatch(rf"{re.escape(word)}(?: \d+|[₀-₉]+)", name) else name
 
-    def line(self, edge: Edge, number: int) -> Line:
+    def line(self, edge: DrawnEdge, number: int) -> Line:
         text = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
         source = f"again{number}" if number in self.again else f"n{edge.source}"
         line = Line(f"edge{number}", "", plain(edge.argument), source=source, target=f"n{edge.target}")
@@ -270,7 +270,7 @@ def _times(kind: str | None, count: int) -> str:
     return f", {count} steps" if kind == LOOP else f" x {count}"
 
 
-def _again(graph: Graph) -> set[int]:
+def _again(graph: DrawnGraph) -> set[int]:
     """Return the edges that begin at a copy of their source's name: all except the first of a value with many uses.
 
     An edge takes space on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
@@ -285,7 +285,7 @@ def _again(graph: Graph) -> set[int]:
     return again
 
 
-def _beside(graph: Graph) -> dict[int, list[int]]:
+def _beside(graph: DrawnGraph) -> dict[int, list[int]]:
     """Return up to two parameters or constants to draw next to each operation: those that only this operation reads.
 
     Graphviz would draw them before it, on the level of the previous operation. Two boxes of modules with nodes on the same
@@ -309,13 +309,13 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
     return beside
 
 
-def _tooltip(node: Node) -> str:
+def _tooltip(node: DrawnNode) -> str:
     call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
     line = node.source and f"at {os.path.basename(node.source.file)}:{node.source.line}: {node.source.text}"
     return plain(" ".join(filter(None, [node.kind, node.label, call, line])))
 
 
-def _within(module: ModuleBox | None, path: str) -> str:
+def _within(module: DrawnBox | None, path: str) -> str:
     """Return an attribute path without the part that the frame around it says: the end of the module's path."""
     names = module.name.split(".") if module else []
     for i in range(len(names)):

@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Hashable
 from difflib import SequenceMatcher
 
-from ..record.model import AnyGraph, Graph, Node
+from ..record.model import Graph, Node
+from .drawn import AnyDrawn, DrawnGraph
 
 
-def diff(before: Graph, after: AnyGraph) -> AnyGraph:
-    """Return ``after`` with ``Node.change`` set, and with the nodes that only ``before`` has.
+def diff(before: DrawnGraph, after: AnyDrawn) -> AnyDrawn:
+    """Return ``after`` with ``change`` set in its nodes, and with the nodes that only ``before`` has.
 
     Nodes are matched in order of execution, like the lines of a text: operations by their name and module, values by their
     kind and name. A matched node is "changed" if its shape, dtype, keywords or operands differ.
     """
     pairs = _matched(before, after)
-    merged = copy.copy(after)
-    merged.nodes = [dataclasses.replace(node) for node in after.nodes]
-    merged.edges = [dataclasses.replace(edge) for edge in after.edges]
-    merged.modules = [dataclasses.replace(module) for module in after.modules]
     operands_before, operands_after = _operands(before), _operands(after)
     partner = dict(pairs)
     of_after = {b: a for a, b in pairs}
-    for node in merged.nodes:
+    changes: dict[int, str] = {}
+    for node in after.nodes:
         if node.id not in of_after:
-            node.change = "added"
+            changes[node.id] = "added"
             continue
         old = before.nodes[of_after[node.id]]
         moved = [partner.get(source, -1) for source in operands_before.get(old.id, [])]
         if _look(old) != _look(node) or moved != operands_after.get(node.id, []):
-            node.change = "changed"
-    _add_removed(before, merged, partner)
-    return merged
-
-
-def _add_removed(before: Graph, merged: Graph, partner: dict[int, int]) -> None:
-    """Insert the removed nodes and their edges into the merged graph. The order stays topological."""
-    position = dict(partner)  # ids in before -> ids in merged
+            changes[node.id] = "changed"
+    nodes = [dataclasses.replace(node, change=changes.get(node.id, node.change)) for node in after.nodes]
+    edges = list(after.edges)
+    position = dict(partner)  # ids in before -> ids in the merged graph
     for node in before.nodes:
         if node.id not in position:
-            number = position[node.id] = len(merged.nodes)
-            merged.nodes.append(dataclasses.replace(node, id=number, module=None, change="removed"))
+            number = position[node.id] = len(nodes)
+            nodes.append(dataclasses.replace(node, id=number, module=None, change="removed"))
     for edge in before.edges:
         if edge.source not in partner or edge.target not in partner:
-            merged.edges.append(dataclasses.replace(edge, source=position[edge.source], target=position[edge.target]))
+            edges.append(dataclasses.replace(edge, source=position[edge.source], target=position[edge.target]))
+    return dataclasses.replace(after, nodes=nodes, edges=edges)
 
 
 def _matched(before: Graph, after: Graph) -> list[tuple[int, int]]:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..record.model import Edge, Graph, Node
+from ..record.model import Graph, Node
 from ..record.names import without_place
 from ..record.numerals import number_text
+from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in colours light enough for black letters
 CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
@@ -65,7 +66,7 @@ def in_prose(node: Node) -> str:
     return f"'{name}'" + (f" ({operation})" if operation and operation != name else "")
 
 
-def gradient_text(node: Node) -> str:
+def gradient_text(node: DrawnNode) -> str:
     """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm.
 
     "grad" is the gradient of the last backward pass, and ".grad" is that of the tensor, which sums over passes.
@@ -86,7 +87,7 @@ def _named(word: str, size: float, signed: complex | None) -> str:
     return f"|{word}| {number_text(size, 3)}" if signed is None else f"{word} {number_text(signed, 3)}"
 
 
-def mode(graph: Graph, color: str | None) -> str:
+def mode(graph: DrawnGraph, color: str | None) -> str:
     """Return the meaning of the colours: ``color``, or if it is None, what the graph was made to show."""
     if color not in (None, "grad"):
         return str(color)
@@ -96,7 +97,7 @@ def mode(graph: Graph, color: str | None) -> str:
     return "check" if checked else "grad"
 
 
-def heat(graph: Graph, color: str) -> Heat | None:
+def heat(graph: DrawnGraph, color: str) -> Heat | None:
     """Return the heat of the nodes; None if there is nothing to show."""
     if color == "grad":
         norms = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
@@ -161,7 +162,7 @@ def bytes_text(size: float) -> str:
     return f"{size:.0f} bytes"
 
 
-def worst(edges: Iterable[Edge]) -> Edge | None:
+def worst(edges: Iterable[DrawnEdge]) -> DrawnEdge | None:
     """Return the edge with the largest error. Wrong edges come before right ones, and right ones before unclear ones."""
     ranks = {"wrong": 2, "agrees": 1, "unclear": 0}
     checked = [edge for edge in edges if edge.verdict is not None]
@@ -176,7 +177,7 @@ def not_finite(value: Any) -> str:
     return f"has {' and '.join(words)}" if words else ""
 
 
-def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
+def legend(graph: DrawnGraph, color: str, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
     """Return rows of texts with their background colours (or None)."""
     rows: list[list[tuple[str, str | None]]] = []
     if shown is not None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
-from ..record.model import AnyGraph, Edge, Graph, ModuleBox, Node
+from ..record.model import Graph, Node
 from ..record.names import without_place
 from .calls import CallsAround
+from .drawn import AnyDrawn, DrawnBox, DrawnEdge, DrawnGraph, DrawnNode, Said
 from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
 
 # Operations that compute no new numbers: they reshape, reorder, repeat or pass on their operand.
 VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
+NO_OPERATION: Said = {"primitive": None, "keywords": {}, "details": "", "source": None}  # in a box of a module
 
 
-def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views: bool = True) -> AnyGraph:
+def simplified(graph: AnyDrawn, most: float, *, depth: int | None = None, views: bool = True) -> AnyDrawn:
     """Return the graph as it is drawn: first ``views`` and ``depth`` apply, then it is reduced to about ``most`` nodes.
 
     Equal layers and the steps of a loop are drawn once. If that is not enough and ``depth`` is None, modules become boxes.
@@ -38,7 +41,7 @@ def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views:
     return folded if depth is None else collapse(folded, depth)
 
 
-def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
+def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
     """Draw each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
@@ -51,28 +54,29 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
     boxes = [None if number in data else box for number, box in enumerate(boxes)]
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
     stands_for = [node.id if box is None else last.get(box, node.id) for node, box in zip(graph.nodes, boxes)]
-    new = _merged(graph, stands_for, boxes=set(last.values()))
-    for node, number in zip(new.nodes, sorted(set(stands_for))):
-        if number in data:
-            node.module = graph.modules[data[number]].parent
-    checked: dict[int, list[Edge]] = defaultdict(list)
+    checked: dict[int, list[DrawnEdge]] = defaultdict(list)
     for edge in graph.edges:
         if stands_for[edge.source] == stands_for[edge.target]:
             checked[stands_for[edge.source]].append(edge)
-    for node, (number, inside) in zip(new.nodes, _groups(graph, stands_for).items()):
+    said: dict[int, Said] = {number: {"module": graph.modules[box].parent} for number, box in data.items()}
+    for number, inside in _groups(graph, stands_for).items():
         box = boxes[number]
         if box is not None and box in last:
-            module = graph.modules[box]
-            _sum_up(node, inside)
-            changes = {n.change for n in inside}
-            node.change = changes.pop() if len(changes) == 1 else "changed"
-            found = worst(checked[number])
-            node.error, node.verdict = (found.error, found.verdict) if found else (None, None)
-            node.kind = "loss" if node.kind == "loss" else "module"
-            node.name, node.operation, node.module, node.copies = module.name, module.kind, module.parent, module.count
-            node.primitive, node.keywords, node.details, node.source = None, {}, "", None
-            node.label = module.title
-    return _with_modules_in_use(new)
+            module, worst_inside = graph.modules[box], worst(checked[number])
+            changes = {node.change for node in inside}
+            said[number] = _sums(inside) | {
+                "kind": "loss" if graph.nodes[number].kind == "loss" else "module",
+                "name": module.name,
+                "operation": module.kind,
+                "label": module.title,
+                "module": module.parent,
+                "copies": module.count,
+                "change": changes.pop() if len(changes) == 1 else "changed",
+                "error": worst_inside and worst_inside.error,
+                "verdict": worst_inside and worst_inside.verdict,
+                **NO_OPERATION,
+            }
+    return _with_modules_in_use(_merged(graph, stands_for, said, boxes=set(last.values())))
 
 
 def depth_for(graph: Graph, most: float) -> int | None:
@@ -86,7 +90,7 @@ def depth_for(graph: Graph, most: float) -> int | None:
     return 0
 
 
-def fold(graph: AnyGraph) -> AnyGraph:
+def fold(graph: AnyDrawn) -> AnyDrawn:
     """Draw consecutive equal layers once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
 
     :func:`.folding.program` finds them, so pages show the same ones. A step is drawn separately if it differs in a gradient
@@ -94,31 +98,36 @@ def fold(graph: AnyGraph) -> AnyGraph:
     step begin at the first one instead, and edges between the steps are dropped. Times and bytes are added up.
     """
     found = _Fold(graph)
-    boxed = copy.copy(graph)
-    boxed.nodes, boxed.modules = found.nodes, found.modules
-    folded = _merged(boxed, found.stands_for)
-    folded.edges = [edge for edge in folded.edges if edge.source < edge.target]  # the others joined two steps
-    for node, copies in zip(folded.nodes, _groups(graph, found.stands_for).values()):
-        if len(copies) > 1:
-            _sum_up(node, copies)
-            norms = [n.gradient for n in copies if n.gradient]
-            node.spread = (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None
-            node.signed = node.signed if len({n.signed for n in copies}) == 1 else None
-            node.held = node.held if len({n.held for n in copies}) == 1 else None
-            node.label = without_place(node.label)
-    return folded
+    groups = _groups(graph, found.stands_for)
+    said = {number: {"module": found.module(copies[0])} | _of_copies(copies) for number, copies in groups.items()}
+    folded = _merged(dataclasses.replace(graph, modules=found.modules), found.stands_for, said)
+    return dataclasses.replace(
+        folded, edges=[e for e in folded.edges if e.source < e.target]
+    )  # the others join two steps
+
+
+def _of_copies(copies: Sequence[DrawnNode]) -> dict[str, Any]:
+    """Return what differs from the first one in the node that stands for equal ones."""
+    if len(copies) == 1:
+        return {}
+    norms = [n.gradient for n in copies if n.gradient]
+    return _sums(copies) | {
+        "spread": (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None,
+        "signed": copies[0].signed if len({n.signed for n in copies}) == 1 else None,
+        "held": copies[0].held if len({n.held for n in copies}) == 1 else None,
+        "label": without_place(copies[0].label),
+    }
 
 
 class _Fold:
     """A walk through the units of a graph, from outside to inside.
 
     Attributes:
-        nodes: copies of the graph's nodes, with the modules of the drawing.
         modules: the modules that are drawn, and a box around the first step of each loop.
         stands_for: the node that is drawn instead, for each node.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: DrawnGraph) -> None:
         self.graph = graph
         self.into = graph.edges_into()
         self.readers: dict[int, set[int]] = defaultdict(set)
@@ -129,15 +138,16 @@ class _Fold:
         self.loops: Counter[int | None] = Counter()  # for each module, the loops in it that no variable names
         self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
         self.homes: dict[int, int] = {}  # from a node to the box around its step
-        self.modules: list[ModuleBox] = []
+        self.modules: list[DrawnBox] = []
         waiting: list[tuple[Unit, int | None, int]] = [(program(graph), None, 1)]
         while waiting:  # no recursion, because modules may be nested deeper than Python's limit
             waiting += reversed(list(self.inside(*waiting.pop())))
         self.number_calls()
-        self.nodes = [copy.copy(node) for node in graph.nodes]
-        for node in self.nodes:
-            node.module = self.homes.get(node.id, self.numbers.get(node.module))
-            self.stands_for[node.id] = self.stands_for[self.stands_for[node.id]]
+        self.stands_for = [self.stands_for[number] for number in self.stands_for]
+
+    def module(self, node: DrawnNode) -> int | None:
+        """Return the id of the box around a node."""
+        return self.homes.get(node.id, self.numbers.get(node.module))
 
     def inside(self, unit: Unit, around: int | None, count: int) -> Iterator[tuple[Unit, int | None, int]]:
         """Yield the drawn units in a unit, each with the module around it and the number of equal units it stands for."""
@@ -181,18 +191,18 @@ class _Fold:
             yield from ((unit, box, 1) for unit in units)
 
     def box(self, name: str, kind: str, around: int | None, count: int, call: int | None = None) -> int:
-        self.modules.append(ModuleBox(len(self.modules), name, kind, around, count, call))
+        self.modules.append(DrawnBox(len(self.modules), name, kind, around, call, count))
         return self.modules[-1].id
 
     def number_calls(self) -> None:
         """Number the calls of a module in the drawn step of a loop, which stands for the calls of all steps, from 1."""
-        calls: dict[tuple[int, str], list[ModuleBox]] = defaultdict(list)
+        calls: dict[tuple[int, str], list[DrawnBox]] = defaultdict(list)
         for box in self.modules:
             if box.call is not None and box.parent is not None and self.modules[box.parent].kind == LOOP:
                 calls[box.parent, box.name].append(box)
         for boxes in calls.values():
             for number, box in enumerate(boxes, 1):
-                box.call = number if len(boxes) > 1 else None
+                self.modules[box.id] = dataclasses.replace(box, call=number if len(boxes) > 1 else None)
 
     def own_values(self, step: Sequence[int]) -> dict[int, int]:
         """Return the values that only this step reads, by the number of the operand."""
@@ -201,7 +211,7 @@ class _Fold:
         return {i: v for i, v in read if self.graph.nodes[v].operation is None and self.readers[v] <= inside}
 
 
-def without_views(graph: AnyGraph) -> AnyGraph:
+def without_views(graph: AnyDrawn) -> AnyDrawn:
     """Drop the operations in ``VIEWS``. The operations that read their result then read their operand."""
     into = graph.edges_into()
     ends = {number for number, _ in graph.ends}
@@ -212,7 +222,7 @@ def without_views(graph: AnyGraph) -> AnyGraph:
             (edge,) = into[node.id]
             stands_for[node.id] = stands_for[edge.source]
             outputs[node.id] = outputs.get(edge.source, edge.output)
-    return _with_modules_in_use(_merged(graph, stands_for, outputs=outputs))
+    return _with_modules_in_use(_merged(graph, stands_for, {}, outputs=outputs))
 
 
 def _boxes(graph: Graph, depth: int) -> list[int | None]:
@@ -232,7 +242,7 @@ def _levels(graph: Graph) -> list[int]:
     return levels
 
 
-def _look(nodes: Sequence[Node], into: Mapping[int, Sequence[Edge]]) -> Hashable:
+def _look(nodes: Sequence[DrawnNode], into: Mapping[int, Sequence[DrawnEdge]]) -> Hashable:
     """Return a key that is equal for steps that may be drawn as one."""
     local = {node.id: i for i, node in enumerate(nodes)}
     return tuple(
@@ -255,50 +265,51 @@ def _state(gradient: float | None) -> str:
     return "none" if gradient is None else "zero" if gradient == 0 else "number" if math.isfinite(gradient) else "bad"
 
 
-def _groups(graph: Graph, stands_for: Sequence[int]) -> dict[int, list[Node]]:
+def _groups(graph: DrawnGraph, stands_for: Sequence[int]) -> dict[int, list[DrawnNode]]:
     """Return for each drawn node the nodes that it stands for."""
-    groups: dict[int, list[Node]] = {number: [] for number in sorted(set(stands_for))}
+    groups: dict[int, list[DrawnNode]] = {number: [] for number in sorted(set(stands_for))}
     for node, number in zip(graph.nodes, stands_for):
         groups[number].append(node)
     return groups
 
 
-def _sum_up(node: Node, several: Sequence[Node]) -> None:
-    """Give ``node`` the sums of the times, bytes and operations of several nodes."""
+def _sums(several: Sequence[DrawnNode]) -> dict[str, Any]:
+    """Return the sums of the times, bytes and operations of several nodes."""
     seconds = [n.seconds for n in several if n.seconds is not None]
     backward_seconds = [n.backward_seconds for n in several if n.backward_seconds is not None]
-    node.seconds = sum(seconds) if seconds else None
-    node.backward_seconds = sum(backward_seconds) if backward_seconds else None
-    node.kept = {number: size for n in several for number, size in n.kept.items()}
-    node.tainted = any(n.tainted for n in several)
-    node.count = sum(n.count for n in several if n.operation is not None) or 1
+    return {
+        "seconds": sum(seconds) if seconds else None,
+        "backward_seconds": sum(backward_seconds) if backward_seconds else None,
+        "kept": {number: size for n in several for number, size in n.kept.items()},
+        "tainted": any(n.tainted for n in several),
+        "count": sum(n.count for n in several if n.operation is not None) or 1,
+    }
 
 
 def _merged(
-    graph: AnyGraph,
+    graph: AnyDrawn,
     stands_for: Sequence[int],
+    said: Mapping[int, Said],
     boxes: Collection[int] = (),
     outputs: Mapping[int, int | None] | None = None,
-) -> AnyGraph:
+) -> AnyDrawn:
     """Return a graph of the nodes that stand for themselves. The edges of any other node move to the node that replaces it.
 
     Equal edges are merged, and edges inside one stand-in are dropped. If a node is in ``boxes``, only one edge joins it to
-    another node. ``outputs`` has, for dropped nodes, the index among several outputs of their stand-in.
+    another node. ``said`` has fields of nodes that change. ``outputs`` has, for dropped nodes, the index among several outputs
+    of their stand-in.
     """
     outputs = outputs or {}
-    new = copy.copy(graph)
-    new.nodes, new.edges = [], []
-    new.modules = [copy.copy(module) for module in graph.modules]
-    position: dict[int, int] = {}
-    for node, number in zip(graph.nodes, stands_for):
-        if number == node.id:
-            position[number] = len(new.nodes)
-            copied = copy.copy(node)
-            copied.id = len(new.nodes)
-            new.nodes.append(copied)
-    for node in new.nodes:
-        node.origin = None if node.origin is None else position[stands_for[node.origin]]
-    seen: dict[Hashable, Edge] = {}
+    kept = [node for node, number in zip(graph.nodes, stands_for) if number == node.id]
+    position = {node.id: i for i, node in enumerate(kept)}
+    nodes = []
+    for i, node in enumerate(kept):
+        origin = None if node.origin is None else position[stands_for[node.origin]]
+        changed = {"id": i, "origin": origin, **said.get(node.id, {})}
+        nodes.append(
+            dataclasses.replace(node, **changed) if changed != {"id": node.id, "origin": node.origin} else node
+        )
+    edges: dict[Hashable, DrawnEdge] = {}
     for edge in graph.edges:
         source, target = stands_for[edge.source], stands_for[edge.target]
         output = outputs.get(edge.source, edge.output)
@@ -306,29 +317,26 @@ def _merged(
             continue
         boxed = source in boxes or target in boxes
         key = (source, target) if boxed else (source, target, edge.argument, output)
-        if key not in seen:
-            drawn = seen[key] = copy.copy(edge)
-            drawn.source, drawn.target, drawn.output = position[source], position[target], None if boxed else output
-            new.edges.append(drawn)
-        elif (found := worst([edge, seen[key]])) is edge:
-            seen[key].error, seen[key].uncertainty = found.error, found.uncertainty
-            seen[key].verdict, seen[key].reason = found.verdict, found.reason
-    new.ends = [(position[stands_for[number]], output) for number, output in graph.ends]
-    return new
+        if key not in edges:
+            ends = {"source": position[source], "target": position[target], "output": None if boxed else output}
+            edges[key] = dataclasses.replace(edge, **ends)  # type: ignore[arg-type]
+        elif worst([edge, edges[key]]) is edge:
+            checked = {name: getattr(edge, name) for name in ("error", "uncertainty", "verdict", "reason")}
+            edges[key] = dataclasses.replace(edges[key], **checked)
+    graph_ends = [(position[stands_for[number]], output) for number, output in graph.ends]
+    return dataclasses.replace(graph, nodes=nodes, edges=list(edges.values()), ends=graph_ends)
 
 
-def _with_modules_in_use(graph: AnyGraph) -> AnyGraph:
-    """Drop, in place, the modules without any drawn node."""
+def _with_modules_in_use(graph: AnyDrawn) -> AnyDrawn:
+    """Return the graph without the modules that have no drawn node."""
     used: set[int | None] = {node.module for node in graph.nodes}
     for module in reversed(graph.modules):
         if module.id in used:
             used.add(module.parent)
-    numbers: dict[int | None, int | None] = {None: None}
     kept = [module for module in graph.modules if module.id in used]
-    for i, module in enumerate(kept):
-        numbers[module.id] = i
-        module.id, module.parent = i, numbers[module.parent]
-    for node in graph.nodes:
-        node.module = numbers[node.module]
-    graph.modules = kept
-    return graph
+    if len(kept) == len(graph.modules):
+        return graph
+    numbers: dict[int | None, int | None] = {None: None} | {module.id: i for i, module in enumerate(kept)}
+    modules = [dataclasses.replace(box, id=i, parent=numbers[box.parent]) for i, box in enumerate(kept)]
+    nodes = [dataclasses.replace(node, module=numbers[node.module]) for node in graph.nodes]
+    return dataclasses.replace(graph, nodes=nodes, modules=modules)

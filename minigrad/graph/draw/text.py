@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 from ..record.document import printable
-from ..record.model import Edge, Graph, Node
+from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 from .looks import gradient_text, titles
 
 DEEPEST = 24  # levels of a tree; deeper nodes begin a new tree, so that a long chain fits the screen
@@ -15,7 +15,7 @@ DEEPEST = 24  # levels of a tree; deeper nodes begin a new tree, so that a long 
 _COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "named": "35"}
 
 
-def write_text(graph: Graph, colour: bool | None = None) -> str:
+def write_text(graph: DrawnGraph, colour: bool | None = None) -> str:
     """Return the operations, each above its operands, with name, operation, shape, dtype and gradient (an array's norm).
 
     A node that several operations read is written once, and as ``^ name`` everywhere else. ``colour=None`` uses colours in
@@ -27,7 +27,7 @@ def write_text(graph: Graph, colour: bool | None = None) -> str:
 
 
 class _Tree:
-    def __init__(self, graph: Graph, colour: bool) -> None:
+    def __init__(self, graph: DrawnGraph, colour: bool) -> None:
         self.graph = graph
         self.colour = colour
         self.into = graph.edges_into()
@@ -63,11 +63,11 @@ class _Tree:
                 waiting += self.children(node.id, indent + continued, depth + 1)
         return later
 
-    def children(self, number: int, indent: str, depth: int) -> list[tuple[Edge, str, bool, int]]:
+    def children(self, number: int, indent: str, depth: int) -> list[tuple[DrawnEdge, str, bool, int]]:
         edges = self.into.get(number, [])
         return [(edge, indent, i == len(edges) - 1, depth) for i, edge in reversed(list(enumerate(edges)))]
 
-    def operand(self, edge: Edge, node: Node, known: bool, deep: bool) -> str:
+    def operand(self, edge: DrawnEdge, node: DrawnNode, known: bool, deep: bool) -> str:
         output = "" if edge.output is None else f"[{edge.output}] "
         if deep:
             return f"{output}v {self.reference(node)}"
@@ -75,11 +75,11 @@ class _Tree:
             return f"{output}^ {self.reference(node)}"
         return output + self.label(node)
 
-    def reference(self, node: Node) -> str:
+    def reference(self, node: DrawnNode) -> str:
         """Return the label of a node, which is unique."""
         return printable(node.label) + f" #{node.id}" * (self.called[node.label] > 1 and node.operation is not None)
 
-    def label(self, node: Node) -> str:
+    def label(self, node: DrawnNode) -> str:
         title = self.reference(node)
         operation = titles(node)[1]
         if self.colour and title and node.kind in _COLOURS:

@@ -16,8 +16,7 @@ from ...errors import GraphError
 from ...source.expressions import text_of
 from ...source.index import index_of
 from ..record.capture import Capture
-from ..record.model import Edge, Graph, Node
-from ..record.names import give_labels
+from ..record.model import Edge, Graph
 from ..record.trace import Constant
 from .causes import sentences
 
@@ -40,15 +39,15 @@ def raised(error: BaseException) -> tuple[Graph, dict[str, Any]]:
             "inside 'with minigrad.trace():'"
         )
     walk = Capture({})
-    graph = walk.run([], wengert_list(tensor._node for tensor in recorded))
+    walk.run([], wengert_list(tensor._node for tensor in recorded))
     source, lines = place_in(users[-1])
-    graph.programs.setdefault(source.file, [line.rstrip("\r\n") for line in lines])
+    walk.programs.setdefault(source.file, [line.rstrip("\r\n") for line in lines])
     end = _last_node(walk, source, call, type(error).__name__)
-    give_labels(graph, walk.paths, walk.texts)
     program = index_of(source.file, lines)
     here = program.at(source)
-    end.label = (text_of(program, here) if here is not None else source.text) or str(end.operation)
-    return graph, _lesson(error, graph, end, source)
+    end["label"] = (text_of(program, here) if here is not None else source.text) or str(end["operation"])
+    graph = walk.graph()
+    return graph, _lesson(error, graph, source)
 
 
 def _frames(traceback: TracebackType | None) -> tuple[list[TracebackType], FrameType | None]:
@@ -73,32 +72,34 @@ def _latest(users: list[TracebackType]) -> list[Tensor]:
     return [max(found, key=lambda tensor: entry_of(tensor._node).seq)] if found else []
 
 
-def _last_node(walk: Capture, source: SourceLine, call: FrameType | None, error: str) -> Node:
-    """Add the operation that raised, with its operands, and return it. Without ``call``, the program itself raised."""
-    graph = walk.graph
+def _last_node(walk: Capture, source: SourceLine, call: FrameType | None, error: str) -> dict[str, Any]:
+    """Add the operation that raised, with its operands. Without ``call``, the program itself raised.
+
+    Returns:
+        The fields of its node.
+    """
     primitive: Any = None if call is None else call.f_locals["self"]
     arguments = () if call is None else call.f_locals["args"]
-    edges = []
+    operands = []
     for i, value in enumerate(arguments):
         if isinstance(value, NUMBERS):
             node, given = (value._node, value._array) if isinstance(value, Tensor) else (None, value)
             number = walk.constant(Constant(i, given)) if node is None else walk.value(node)
             name, output = primitive.argument_names(len(arguments))[i], node.index if type(node) is Output else None
-            edges.append(Edge(number, 0, name, output, np.shape(given), np.asarray(given)))
-            if graph.nodes[number].operation is None:
-                graph.nodes[number].value = edges[-1].value
+            operands.append((number, name, output, np.asarray(given)))
+            if walk.nodes[number]["operation"] is None:
+                walk.nodes[number]["value"] = operands[-1][-1]
+    end = len(walk.nodes)
+    walk.edges += [Edge(number, end, name, output, value.shape, value) for number, name, output, value in operands]
     operation = error if primitive is None else primitive.name
-    end = Node(len(graph.nodes), "loss", operation, None, None, "", primitive=primitive, source=source)
-    for edge in edges:
-        edge.target = end.id
-    graph.edges += edges
-    graph.nodes.append(end)
-    graph.ends = [(end.id, 0)]
-    return end
+    about = {"id": end, "kind": "loss", "operation": operation, "name": None, "shape": None, "dtype": ""}
+    walk.nodes.append(about | {"primitive": primitive, "source": source})
+    walk.ends = [(end, 0)]
+    return walk.nodes[end]
 
 
-def _lesson(error: BaseException, graph: Graph, end: Node, source: SourceLine) -> dict[str, Any]:
-    operands = [edge for edge in graph.edges if edge.target == end.id]
+def _lesson(error: BaseException, graph: Graph, source: SourceLine) -> dict[str, Any]:
+    operands = [edge for edge in graph.edges if edge.target == graph.ends[0][0]]
     about = {
         "kind": type(error).__name__,
         "line": source.line,

@@ -18,7 +18,7 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
 from ...guards.gradients import norm
 from .model import Edge, Graph, ModuleBox, Node
-from .names import give_labels
+from .names import labels_of
 from .numerals import number_text
 from .trace import Constant, ModuleCall, TraceNote, frozen_copy, note_of, single
 
@@ -49,10 +49,9 @@ def capture(
             )
     entries = wengert_list(tensor._node for tensor in found)
     walk = Capture(_named(params, caller))
-    graph = walk.run(found, _with_origins(entries) if origins else entries)
-    walk.take_gradients(origins and (len(found) > 1 or any(node.lane for node in graph.nodes)))
-    give_labels(graph, walk.paths, walk.texts)
-    return graph
+    walk.run(found, _with_origins(entries) if origins else entries)
+    walk.take_gradients(origins and (len(found) > 1 or any(node.get("lane") for node in walk.nodes)))
+    return walk.graph()
 
 
 def _with_origins(entries: list[Entry]) -> list[Entry]:
@@ -92,46 +91,63 @@ dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer tha
 
 
 class Capture:
-    """A walk along the Wengert list that makes the nodes, edges and modules in a fixed order."""
+    """A walk along the Wengert list that collects the facts of a graph, in a fixed order.
+
+    Attributes:
+        nodes: the fields of each node. Later operations add to those of the values that they read.
+    """
 
     def __init__(self, named: Mapping[str, Any]) -> None:
-        self.graph = Graph()
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[Edge] = []
+        self.boxes: list[dict[str, Any]] = []  # the fields of each ModuleBox
+        self.ends: list[tuple[int, int]] = []
+        self.programs: dict[str, list[str]] = {}
         self.names = {_place(value): str(name) for name, value in named.items()}  # an array's key is its id
         self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
         self.modules: dict[int, int] = {}  # from the number of a module's call to the id of its box
-        self.calls: dict[Any, list[ModuleBox]] = defaultdict(list)  # by the box around a module, and the module
+        self.calls: dict[Any, list[int]] = defaultdict(list)  # the boxes by the box around a module, and the module
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
 
-    def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
+    def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> None:
         for entry in entries:
             self.operation(entry)
         for tensor in tensors:
-            last = self.graph.nodes[self.value(tensor._node)]
-            self.graph.ends.append((last.id, tensor._node.index if type(tensor._node) is Output else 0))
-            if last.operation is not None:
-                last.kind, last.name = "loss" if tensor is tensors[0] else "named", tensor.name or last.name
+            last = self.nodes[self.value(tensor._node)]
+            self.ends.append((last["id"], tensor._node.index if type(tensor._node) is Output else 0))
+            if last["operation"] is not None:
+                last |= {"kind": "loss" if tensor is tensors[0] else "named", "name": tensor.name or last["name"]}
                 if type(tensor._node) is Output:
-                    last.shape = tensor.shape
-        for boxes in self.calls.values():
-            for number, box in enumerate(boxes, 1):
-                box.call = number if len(boxes) > 1 else None
+                    last["shape"] = tensor.shape
         self.place_values()
         self.sum_contributions()
-        return self.graph
+
+    def graph(self) -> Graph:
+        """Return the records of all facts."""
+        for boxes in self.calls.values():
+            for call, number in enumerate(boxes, 1):
+                self.boxes[number]["call"] = call if len(boxes) > 1 else None
+        nodes = [Node(**node) for node in self.nodes]
+        graph = Graph(nodes, self.edges, [ModuleBox(**box) for box in self.boxes], self.ends, self.programs)
+        labels, given = labels_of(graph, self.paths, self.texts)
+        for node in nodes:  # these facts depend on the other nodes, so they are the last ones of a record
+            object.__setattr__(node, "label", self.nodes[node.id].get("label", labels[node.id]))
+            object.__setattr__(node, "given", node.id in given)
+        return graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
         """Add a node for ``place`` with the shape and dtype of ``what``, and return its id."""
-        number = self.numbers[place] = len(self.graph.nodes)
-        node = Node(number, kind, operation, name or None, what.shape, dtype_name(what.dtype), **more)
-        self.graph.nodes.append(node)
+        number = self.numbers[place] = len(self.nodes)
+        about = {"id": number, "kind": kind, "operation": operation, "name": name or None}
+        self.nodes.append(about | {"shape": what.shape, "dtype": dtype_name(what.dtype)} | more)
         return number
 
     def operation(self, entry: Entry) -> None:
         note = note_of(entry)
-        edges = self.operands(entry, note)
-        if note is not None and note.source is not None and note.source.file not in self.graph.programs:
-            self.graph.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
+        operands = self.operands(entry, note)
+        if note is not None and note.source is not None and note.source.file not in self.programs:
+            self.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
         for source, program in note.callers if note is not None else ():
             self.texts.setdefault(source.file, program)
         number = self.add(
@@ -148,35 +164,33 @@ class Capture:
             again=getattr(entry.plan, "again", None),
             **self.noted(note),
         )
-        for edge in edges:
-            edge.target = number
-        self.graph.edges += edges
+        self.edges += [Edge(target=number, **operand) for operand in operands]
 
-    def operands(self, entry: Entry, note: TraceNote | None) -> list[Edge]:
-        """Return the edges into an operation. Their target is set later, when its id is known."""
+    def operands(self, entry: Entry, note: TraceNote | None) -> list[dict[str, Any]]:
+        """Return the fields of the edges into an operation, without their target."""
         constants = {constant.position: constant for constant in note.constants} if note else {}
         names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
-        edges = []
+        edges: list[dict[str, Any]] = []
         for position, (name, parent) in enumerate(zip(names, entry.parents)):
             if parent is not None:
                 output = parent.index if type(parent) is Output else None
-                edge = Edge(self.value(parent), 0, name, output, parent.shape)
+                edge = {"source": self.value(parent), "argument": name, "output": output, "shape": parent.shape}
             elif position in constants:
                 constant = constants[position]
-                edge = Edge(self.constant(constant), 0, name, None, constant.shape)
+                number = self.constant(constant)
+                edge = {"source": number, "argument": name, "output": None, "shape": constant.shape}
             else:
                 continue
             if note is not None and note.arguments is not None:
-                edge.value = note.arguments[position]
-                source = self.graph.nodes[edge.source]
-                if source.operation is None:
-                    source.value = edge.value
-                    source.name = source.name or note.names.get(position)
+                edge["value"] = note.arguments[position]
+                source = self.nodes[edge["source"]]
+                if source["operation"] is None:
+                    source |= {"value": edge["value"], "name": source["name"] or note.names.get(position)}
             if note is not None and position in note.paths:
-                self.paths.setdefault(edge.source, note.paths[position])
+                self.paths.setdefault(edge["source"], note.paths[position])
             if note is not None and note.contributions and note.contributions[position] is not None:
-                edge.raw = note.contributions[position]
-                edge.contribution = fit(edge.raw, parent, entry)
+                raw = note.contributions[position]
+                edge |= {"raw": raw, "contribution": fit(raw, parent, entry)}
             edges.append(edge)
         return edges
 
@@ -196,7 +210,7 @@ class Capture:
     def value(self, place: Any) -> int:
         """Return the id of the node for a parent or for the end of the tape. A leaf gets its node at its first use."""
         if type(place) is Output:
-            self.graph.nodes[self.numbers[place.entry]].shape = None  # the entry has several outputs
+            self.nodes[self.numbers[place.entry]]["shape"] = None  # the entry has several outputs
             return self.numbers[place.entry]
         if place not in self.numbers:
             tensor = place.tensor
@@ -221,49 +235,54 @@ class Capture:
         parent = None
         for call in calls:
             if call.number not in self.modules:
-                box = ModuleBox(len(self.graph.modules), call.name, call.kind, parent)
-                self.modules[call.number] = box.id
-                self.calls[parent, id(call.identity)].append(box)
-                self.graph.modules.append(box)
+                number = self.modules[call.number] = len(self.boxes)
+                self.boxes.append({"id": number, "name": call.name, "kind": call.kind, "parent": parent})
+                self.calls[parent, id(call.identity)].append(number)
             parent = self.modules[call.number]
         return parent
 
     def place_values(self) -> None:
         """Put each parameter and constant into the innermost module that holds all operations that read it."""
-        nodes, placed = self.graph.nodes, set()
-        for edge in self.graph.edges:
-            source, target = nodes[edge.source], nodes[edge.target]
-            if source.kind in ("parameter", "constant"):
-                source.module = self.common(source.module, target.module) if source.id in placed else target.module
-                placed.add(source.id)
+        placed = set()
+        for edge in self.edges:
+            source, inside = self.nodes[edge.source], self.nodes[edge.target].get("module")
+            if source["kind"] in ("parameter", "constant"):
+                source["module"] = self.common(source.get("module"), inside) if edge.source in placed else inside
+                placed.add(edge.source)
 
     @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
-        """Set the cotangent of each value to the sum of its contributions."""
-        for edge in self.graph.contributions():
-            node = self.graph.nodes[edge.source]
-            if node.operation is None:
-                node.cotangent = edge.contribution if node.cotangent is None else node.cotangent + edge.contribution
+        """Set the cotangent of each value to the sum of its contributions, in the order of the sweep."""
+        for edge in sorted(self.edges, key=lambda edge: -edge.target):
+            node = self.nodes[edge.source]
+            if edge.contribution is not None and node["operation"] is None:
+                before = node.get("cotangent")
+                node["cotangent"] = edge.contribution if before is None else before + edge.contribution
 
     def take_gradients(self, several: bool) -> None:
         """Set the gradient of each leaf: its cotangent, or its ``.grad`` if no sweep is recorded, or ``several`` at once."""
         for place, number in self.numbers.items():
-            node = self.graph.nodes[number]
-            if node.kind not in ("parameter", "input"):
+            node = self.nodes[number]
+            if node["kind"] not in ("parameter", "input"):
                 continue
-            grad = place.tensor.grad if node.watched and place.tensor is not None else None
+            grad = place.tensor.grad if node["watched"] and place.tensor is not None else None
             if several:
-                node.cotangent = None if grad is None else frozen_copy(grad)
-            swept = None if several else node.cotangent
+                node["cotangent"] = None if grad is None else frozen_copy(grad)
+            swept = None if several else node.get("cotangent")
             held = None if grad is None else (norm(grad), single(grad))
-            node.gradient, node.signed = (held or (None, None)) if swept is None else (norm(swept), single(swept))
-            node.held = None if swept is not None and held and _alike((node.gradient, node.signed), held) else held
-            node.watched = node.watched or swept is not None
+            shown = (held or (None, None)) if swept is None else (norm(swept), single(swept))
+            node |= {"gradient": shown[0], "signed": shown[1], "watched": node["watched"] or swept is not None}
+            node["held"] = None if swept is not None and held and _alike(shown, held) else held
 
     def common(self, a: int | None, b: int | None) -> int | None:
         """Return the innermost module around both modules."""
-        pairs = zip(self.graph.around(a), self.graph.around(b))
-        return max((one for one, other in pairs if one == other), default=None)  # inner modules have larger ids
+        while a is not None and a != b:
+            if b is None:
+                return None
+            inner = max(a, b)  # a module has a larger id than those around it
+            around: int | None = self.boxes[inner]["parent"]
+            a, b = (around, b) if inner == a else (a, around)
+        return a
 
 
 def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from .again import Again
 from .model import Edge, Graph, Node
 
 
-def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> None:
-    """Fill in ``Edge.error``, ``uncertainty``, ``verdict`` and ``reason``, as ``check_edges`` describes them.
+def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> dict[Edge, dict[str, Any]]:
+    """Return ``error``, ``uncertainty``, ``verdict`` and ``reason`` of each edge, as ``check_edges`` describes them.
 
     Raises:
         GraphError: the computation was not traced.
@@ -25,9 +26,15 @@ def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> No
         raise GraphError(
             "check_edges needs the operands of the operations: compute the tensor inside 'with minigrad.trace():'"
         )
-    for edge, comparison in found:
-        edge.error, edge.uncertainty = comparison.error, comparison.uncertainty
-        edge.verdict, edge.reason = comparison.verdict, REASONS.get(comparison.reason, "")
+    return {
+        edge: {
+            "error": comparison.error,
+            "uncertainty": comparison.uncertainty,
+            "verdict": comparison.verdict,
+            "reason": REASONS.get(comparison.reason, ""),
+        }
+        for edge, comparison in found
+    }
 
 
 def comparisons(

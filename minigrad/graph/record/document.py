@@ -47,29 +47,32 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
         CheckpointError: the file is not well formed.
     """
     require(about, FORM, "the trace")
-    graph = Graph(programs=_programs(about["programs"]))
+    programs = _programs(about["programs"])
+    calls = about.get("calls", [None] * len(about["modules"]))  # older files have none
+    require(calls, (Maybe(int),) * len(about["modules"]), "the calls of modules in the trace")
+    modules: list[ModuleBox] = []
     for number, (name, kind, parent) in enumerate(about["modules"]):
         _check_number(parent, number, f"the module around module {number}")
-        graph.modules.append(ModuleBox(number, _shown(name), _shown(kind), parent))
-    if "calls" in about:  # older files have none
-        require(about["calls"], (Maybe(int),) * len(graph.modules), "the calls of modules in the trace")
-        for module, call in zip(graph.modules, about["calls"]):
-            module.call = call
+        modules.append(ModuleBox(number, _shown(name), _shown(kind), parent, calls[number]))
+    nodes: list[dict[str, Any]] = []
+    edges: list[Edge] = []
     for number, written in enumerate(about["nodes"]):
-        graph.nodes.append(_node(number, written, arrays))
-        _check_number(written["module"], len(graph.modules), f"the module of node {number}")
+        nodes.append(_node(number, written))
+        _check_number(written["module"], len(modules), f"the module of node {number}")
         if "operation" in written:
-            graph.edges += _edges(number, written["operands"], arrays)
+            nodes[number] |= _operation(number, written, arrays)
+            edges += _edges(number, written["operands"], arrays)
     for number, output in about["tensors"]:
-        _check_number(number, len(graph.nodes), "a saved tensor")
+        _check_number(number, len(nodes), "a saved tensor")
         _check_number(output, 1 << 30, "the output of a saved tensor")
-        graph.ends.append((number, output))
-    if not graph.ends or graph.nodes[graph.ends[0][0]].operation is None:
+    ends = [(number, output) for number, output in about["tensors"]]
+    if not ends or nodes[ends[0][0]]["operation"] is None:
         raise CheckpointError("the trace ends in no operation: it has nothing to run")
-    for edge in graph.edges:
-        source = graph.nodes[edge.source]
-        if source.operation is None and source.value is None:
-            source.value = edge.value
+    for edge in edges:
+        source = nodes[edge.source]
+        if source["operation"] is None and source.get("value") is None:
+            source["value"] = edge.value
+    graph = Graph([Node(**node) for node in nodes], edges, modules, ends, programs)
     for node in graph.nodes:
         floating = isinstance(node.value, np.ndarray) and node.value.dtype.kind in "fc"
         if node.kind in ("parameter", "input") and not floating:
@@ -77,20 +80,25 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
     return graph
 
 
-def _node(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) -> Node:
-    where = f"node {number} of the trace"
+def _node(number: int, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a node that a value and an operation have."""
     kinds = COMPUTED if "operation" in written else GIVEN
     if written["kind"] not in kinds:
-        raise CheckpointError(f"the kind of {where} must be one of {', '.join(kinds)}")
+        raise CheckpointError(f"the kind of node {number} of the trace must be one of {', '.join(kinds)}")
     name = None if written["name"] is None else _shown(written["name"])
-    node = Node(number, written["kind"], None, name, None, "", module=written["module"])
-    if "operation" in written:
-        require(written, OPERATION, where)
-        node.operation = _shown(written["operation"])
-        node.keywords = {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()}
-        node.source = None if written["source"] is None else _source(written["source"])
-        node.call, node.depth = written["call"], written["depth"]
-    return node
+    about = {"id": number, "kind": written["kind"], "operation": None, "name": name, "shape": None, "dtype": ""}
+    return about | {"module": written["module"]}
+
+
+def _operation(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    require(written, OPERATION, f"node {number} of the trace")
+    return {
+        "operation": _shown(written["operation"]),
+        "keywords": {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()},
+        "source": None if written["source"] is None else _source(written["source"]),
+        "call": written["call"],
+        "depth": written["depth"],
+    }
 
 
 def _edges(number: int, operands: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Edge]:

@@ -1,29 +1,25 @@
-"""Defines the plain data of a graph: nodes, edges and modules. Every view (DOT, SVG ...) reads them."""
+"""Defines the records of a graph: nodes, edges and calls of modules. They are facts of what ran, and never change.
+
+Every view (DOT, SVG ...) reads them. What a view says about a node or an edge stands beside them: see ``draw/drawn.py``.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from ..._source import SourceLine
 
-AnyGraph = TypeVar("AnyGraph", bound="Graph")  # a function that simplifies a Drawing returns a Drawing
 
-
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """An operation, or a value that an operation reads.
 
     Attributes:
         id: the index in ``Graph.nodes``. The nodes are in order of execution, and each value comes before the first
             operation that reads it. This is a topological order.
-        count: the number of operations that the node stands for: those in a module (``collapse``), the equal ones of folded
-            layers (``fold``), or 1.
-        copies: the number of equal modules that a node of the kind "module" stands for (``fold``).
-        spread: the smallest and the largest gradient, if the node stands for equal nodes of several layers (``fold``).
-        error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
         kind: "operation", "loss" (the operation that computed the first drawn tensor), "named" (one that computed another
             drawn tensor, or a tensor in ``params``), "module" (a module drawn as one box), "parameter", "input" or "constant"
             (a value that needs no gradient; only a trace records it).
@@ -54,9 +50,6 @@ class Node:
         value: the array, which is read-only. An operation with several outputs has a tuple.
         primitive: the Primitive or Function class of the operation, for views that run it or read its rules.
         again: for a Function, a function that calls it with other operands by their names; only a trace records it.
-        tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
-        culprit: a description of the first NaN or infinity if this operation has made it; else empty.
-        change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
         cotangent: the gradient of the loss with respect to the output, from the last sweep; for several outputs, a dict from
             an output's number to its gradient. The cotangent of a value is the sum of the contributions along its edges.
 
@@ -84,14 +77,6 @@ class Node:
     cotangent: Any = None
     primitive: Any = None
     again: Callable[[Mapping[str, Any]], Any] | None = None
-    tainted: bool = False
-    culprit: str = ""
-    change: str | None = None
-    count: int = 1
-    copies: int = 1
-    spread: tuple[float, float] | None = None
-    error: float | None = None
-    verdict: str | None = None
     call: int | None = None
     callers: tuple[SourceLine, ...] = ()
     outside: int = 0
@@ -102,18 +87,13 @@ class Node:
     label: str = ""
     given: bool = False
 
-    def __post_init__(self) -> None:
-        if not self.label:
-            plain = self.details if self.kind == "constant" else ""
-            self.label = self.name or plain or f"{self.operation or self.kind} {self.id}"
-
     @property
     def boxed(self) -> bool:
         """Whether the node is a module drawn as one box. The loss may be inside it."""
         return self.operation is not None and self.primitive is None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Edge:
     """A value that an operation reads.
 
@@ -126,10 +106,6 @@ class Edge:
         raw: the result of the operation's rule for this argument in the last sweep.
         contribution: ``raw`` as a term of the source's gradient: summed over broadcast axes, real and cast. It is the same
             array as ``raw`` if nothing had to change.
-        error: the relative error of the operation's derivative with respect to this argument, from ``check_edges``.
-        uncertainty: the possible error of the finite difference, relative to the same size.
-        verdict: "agrees", "wrong", or "unclear" where finite differences cannot decide; None without ``check_edges``.
-        reason: the reason for "unclear", in words; else empty.
 
     The arrays come from a trace and are None without one. ``raw`` and ``contribution`` are also None before a sweep.
     """
@@ -142,13 +118,9 @@ class Edge:
     value: Any = None
     raw: Any = None
     contribution: Any = None
-    error: float | None = None
-    uncertainty: float | None = None
-    verdict: str | None = None
-    reason: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ModuleBox:
     """A call of a module (a layer) that ran during a trace. A module that is called twice has two boxes.
 
@@ -158,26 +130,22 @@ class ModuleBox:
         kind: the name of its class.
         parent: the id of the module that called it; None for the outermost module.
         call: the number of the call, from 1, among the calls of this module by the one around it; None if it is the only one.
-        count: the number of equal modules, or calls, that it stands for (``fold``).
     """
 
     id: int
     name: str
     kind: str
     parent: int | None
-    count: int = 1
     call: int | None = None
 
     @property
     def title(self) -> str:
-        """The name, and which calls of the module it is: ``fc, call 2``, ``cell, calls 1 … 5``."""
+        """The name, and which call of the module it is: ``fc, call 2``."""
         return self.name + self.which
 
     @property
     def which(self) -> str:
-        if self.call is None:
-            return ""
-        return f", call {self.call}" if self.count == 1 else f", calls {self.call} … {self.call + self.count - 1}"
+        return "" if self.call is None else f", call {self.call}"
 
 
 @dataclass(slots=True)
@@ -189,10 +157,10 @@ class Graph:
         programs: the lines of the files that called the operations, as the files were at that time.
     """
 
-    nodes: list[Node] = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
-    modules: list[ModuleBox] = field(default_factory=list)
-    ends: list[tuple[int, int]] = field(default_factory=list)
+    nodes: Sequence[Node] = ()
+    edges: Sequence[Edge] = ()
+    modules: Sequence[ModuleBox] = ()
+    ends: Sequence[tuple[int, int]] = ()
     programs: dict[str, list[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:

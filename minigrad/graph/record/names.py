@@ -14,7 +14,7 @@ import ast
 import builtins
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
@@ -49,14 +49,20 @@ class Wanted(NamedTuple):
     level: int = 0
 
 
-def give_labels(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
-    """Set ``Node.label`` of all nodes: never empty, and unique, except that constants of equal value share it.
+def labels_of(
+    graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]
+) -> tuple[Mapping[int, str], Collection[int]]:
+    """Return the labels of all nodes, by id, and the ids of the values that the program has handed over in a call.
+
+    A label is never empty, and unique, except that constants of equal value share one.
 
     Args:
         paths: the attribute paths of nodes that are attributes of modules.
         texts: the lines of other files that have called functions of the program.
     """
-    _Names(graph, paths, texts).run()
+    names = _Names(graph, paths, texts)
+    names.run()
+    return names.labels, names.given
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -90,26 +96,28 @@ class _Names:
         for edge in graph.edges:
             self.readers[edge.source].append(graph.nodes[edge.target])
         self.wanted: dict[int, Wanted] = {}
+        self.labels: dict[int, str] = {}
+        self.given: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
         self.rounds = Rounds(list(graph.operations()))
 
     def run(self) -> None:
-        for nodes in self.groups.values():
-            self.group(nodes)
+        for group in self.groups.values():
+            self.group(group)
         taken: dict[str, int] = {}
         nodes = self.graph.nodes
         for node in nodes:
-            node.label = _free(node.name, taken) if node.name else ""
-        for node in nodes:  # the label of a constant is its value, without a version
-            if not node.name and node.kind == "constant" and node.details:
-                node.label = node.details
+            if node.name:
+                self.labels[node.id] = _free(node.name, taken)
+            elif node.kind == "constant" and node.details:  # its value, without a version
+                self.labels[node.id] = node.details
         for values in (True, False):
-            found = [node for node in nodes if not node.label and (node.operation is None) == values]
+            found = [node for node in nodes if node.id not in self.labels and (node.operation is None) == values]
             self.index([node for node in found if not self.derived(node)], taken)
-        for node in nodes:
-            if not node.label:
-                self.rule(node)
-        self.index([node for node in nodes if not node.label], taken)
+        left = [node for node in nodes if node.id not in self.labels]
+        for node in left:
+            self.rule(node)
+        self.index(left, taken)
 
     def derived(self, node: Node) -> bool:
         """Return whether a node is an operation of a backward pass that has no text in the program."""
@@ -120,7 +128,7 @@ class _Names:
         nodes, origin, order = self.graph.nodes, node, ""
         while origin.origin is not None:
             origin, order = nodes[origin.origin], order + "∂"
-        label = origin.label if order else ""
+        label = self.labels.get(origin.id, "") if order else ""
         of = f"{order}{label if label.isidentifier() else f'({label})'}" if label else "backward"
         self.wanted[node.id] = Wanted(f"{of}: {node.operation}", True)  # "∂(w * x): multiply"
 
@@ -135,15 +143,15 @@ class _Names:
                 wanted = Wanted("loss", True)
             if wanted is None or not wanted.text:
                 if node.kind == "constant" and node.shape == () and node.value is not None:
-                    node.label = number_text(node.value)
+                    self.labels[node.id] = number_text(node.value)
                 else:
-                    node.label = _free(self.plain(node), taken)
+                    self.labels[node.id] = _free(self.plain(node), taken)
             else:
                 counts[wanted.text].append(node)
         for text, alike in counts.items():
             if len(alike) > 1 and len({self.paths.get(node.id, "") for node in alike}) == len(alike):
                 for node in alike:  # self.W in several modules
-                    node.label = _free(self.paths.get(node.id, text), taken)
+                    self.labels[node.id] = _free(self.paths.get(node.id, text), taken)
                 continue
             self.tell_apart(shortened(text, LONGEST_LABEL), alike, taken)
 
@@ -155,7 +163,7 @@ class _Names:
             wanted, after = self.wanted.get(node.id), place and PLACE + place
             name = text if wanted is None or wanted.simple else f"({text})"
             if node.id == self.end:
-                node.label = _free(text, taken)
+                self.labels[node.id] = _free(text, taken)
                 continue
             label = text + after
             while together[place] > 1 or label in taken:
@@ -163,7 +171,7 @@ class _Names:
                 label = f"{name}{_small(versions[place])}{after}"
                 if label not in taken:
                     break
-            node.label = _free(label, taken)
+            self.labels[node.id] = _free(label, taken)
 
     def variables(self, node: Node) -> Texts:
         """Return the variables of the frame in which the label of a node was found, and of the frames around it."""
@@ -315,7 +323,10 @@ class _Names:
         if known is None or (simple and not known.simple):
             text = printable(text_of(program, operand, self.values(reader, level)))
             self.wanted[node.id] = Wanted(text, simple, reader, level)
-            node.given = level > 0 or _is_parameter(program, operand)
+            if level > 0 or _is_parameter(program, operand):
+                self.given.add(node.id)
+            else:
+                self.given.discard(node.id)
 
     def summed(self, nodes: Sequence[Node], program: Index, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""

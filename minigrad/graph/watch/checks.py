@@ -7,10 +7,10 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...guards.differences import FIRST
+from ..draw.drawn import DrawnEdge, DrawnGraph
 from ..drawing import Drawing
 from ..record.capture import capture
 from ..record.derivatives import check_derivatives
-from ..record.model import Edge, Graph
 
 
 def check_edges(
@@ -49,11 +49,10 @@ def check_edges(
         [('x', 'agrees'), ('y', 'agrees'), ('a', 'agrees')]
     """
     graph = capture(tensors, params, caller="check_edges")
-    check_derivatives(graph, step=step, seed=seed)
-    return Drawing.of(graph)
+    return Drawing.of(graph, edges=check_derivatives(graph, step=step, seed=seed))
 
 
-def wrong_edges(graph: Graph) -> list[Edge]:
+def wrong_edges(graph: DrawnGraph) -> list[DrawnEdge]:
     """Return the edges with a wrong derivative, in a graph from :func:`check_edges`.
 
     Example:

@@ -13,6 +13,7 @@ import numpy as np
 from ...engine.tensor import Tensor
 from ...errors import GraphError, MissingExtraError
 from ..draw.depict import depict
+from ..draw.drawn import drawn
 from ..draw.figures import figure, plain_label, save, text_width
 from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
@@ -148,7 +149,7 @@ def _rounded(value: float) -> float | None:
 
 def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
     """Return the drawing, and the parameters of each of its elements: nodes, modules drawn as boxes, and open modules."""
-    graph = without_views(capture(tensor, flow.named(), caller="grad_flow.to_html"))
+    graph = without_views(drawn(capture(tensor, flow.named(), caller="grad_flow.to_html")))
     depth = depth_for(graph, MOST_NODES)
     if depth is not None:
         graph = collapse(graph, depth)
@@ -160,14 +161,14 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
             elements[f"node{node.id}"] = places
         # A norm in the label reserves space for those that the page writes there.
         norm = WIDEST if places else None
-        shown = dataclasses.replace(node, watched=bool(places), gradient=norm, signed=None, held=None, change=None)
+        shown = dataclasses.replace(node, watched=bool(places), gradient=norm, signed=None, held=None)
         nodes.append(shown)
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
-    drawn = depict(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
+    picture = depict(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
     try:
-        svg = lay_out(drawn, "svg").decode()
+        svg = lay_out(picture, "svg").decode()
     except (MissingExtraError, GraphError) as error:
         return {"undrawn": str(error)}
     return {"svg": inline(svg), "elements": elements}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ class Provenance:
     """The origin of the first NaN or infinity. ``str()`` describes it in words.
 
     Attributes:
-        graph: the graph. ``Node.tainted`` is True for every node that the first one reached; drawings shade these nodes.
+        graph: the graph. ``tainted`` is True for every node that the first one reached; drawings shade these nodes.
         node: the operation that made the first one.
         edge: the operand whose derivative was the first one, if the backward pass made it; None if the forward pass did.
         cause: the reason, in words.
@@ -90,26 +91,27 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
 
 
 def _provenance(graph: Graph, origin: Origin) -> Provenance:
-    """Mark the origin in the graph, and the nodes that it reached."""
+    """Return the origin, and a drawing that marks it and the nodes that it reached."""
     node, edge = origin.node, origin.edge
     made = f"the first {origin.number.replace('inf', '∞')}"
+    said: dict[int, dict[str, Any]] = defaultdict(dict)
+    for number in _reached(graph, node.id) if edge is None else {each.source for each, _ in bad_contributions(graph)}:
+        said[number]["tainted"] = True
     if edge is None:
-        node.culprit = f"made {made}"
-        _spread(graph, node)
+        said[node.id]["culprit"] = f"made {made}"
+    elif origin.summed:
+        said[edge.source]["culprit"] = f"sum of its gradient: {made}"
     else:
-        for reached, _ in bad_contributions(graph):
-            graph.nodes[reached.source].tainted = True
-        if origin.summed:
-            graph.nodes[edge.source].culprit = f"sum of its gradient: {made}"
-        else:
-            node.culprit = f"derivative for {edge.argument}: {made}"
-    return Provenance(Drawing.of(graph), node, edge, origin.cause, origin.made, origin)
+        said[edge.target]["culprit"] = f"derivative for {edge.argument}: {made}"
+    drawing = Drawing.of(graph, said)
+    drawn = None if edge is None else drawing.edges[[*graph.edges].index(edge)]
+    return Provenance(drawing, drawing.nodes[node.id], drawn, origin.cause, origin.made, origin)
 
 
-def _spread(graph: Graph, start: Node) -> None:
-    """Mark ``start`` and all operations after it that it reaches and whose values are not finite."""
-    start.tainted = True
+def _reached(graph: Graph, start: int) -> set[int]:
+    """Return ``start`` and all operations after it that it reaches and whose values are not finite."""
+    reached = {start}
     for edge in sorted(graph.edges, key=lambda edge: edge.target):
-        target = graph.nodes[edge.target]
-        if graph.nodes[edge.source].tainted and is_bad(target.value):
-            target.tainted = True
+        if edge.source in reached and is_bad(graph.nodes[edge.target].value):
+            reached.add(edge.target)
+    return reached

@@ -1,8 +1,10 @@
 """A `Drawing`: a `Graph` that shows itself; whatever gives users a graph gives one."""
 
+from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad as mg
 from minigrad import Tensor, draw_dot
@@ -45,19 +47,28 @@ def test_a_smaller_graph_of_a_drawing_is_drawn_in_the_same_way() -> None:
         drawing.diff(drawing),
     ):
         assert {name: getattr(smaller, name) for name in HOW} == HOW
-    assert type(fold(capture(cubed()))) is Graph
 
 
-def test_a_drawing_has_the_nodes_of_its_graph() -> None:
+def test_a_drawing_has_the_facts_of_its_graph_and_what_a_view_says_beside_them() -> None:
     graph = capture(cubed())
-    drawing = Drawing.of(graph, max_nodes=3)
-    assert (drawing.nodes, drawing.edges, drawing.modules, drawing.ends) == (
-        graph.nodes,
-        graph.edges,
-        graph.modules,
-        graph.ends,
-    )
-    assert drawing.nodes[0] is graph.nodes[0] and drawing.max_nodes == 3 and drawing.color is None
+    drawing = Drawing.of(graph, {1: {"change": "added"}}, {graph.edges[0]: {"verdict": "wrong"}}, max_nodes=3)
+    pairs: list[tuple[Any, Any]] = [*zip(drawing.nodes, graph.nodes, strict=True)]
+    pairs += zip(drawing.edges, graph.edges, strict=True)
+    for drawn, recorded in pairs:
+        assert all(getattr(drawn, each.name) is getattr(recorded, each.name) for each in fields(recorded))
+    assert [node.change for node in drawing.nodes] == [None, "added", *[None] * (len(graph.nodes) - 2)]
+    assert [edge.verdict for edge in drawing.edges] == ["wrong", *[None] * (len(graph.edges) - 1)]
+    assert drawing.ends == graph.ends and drawing.max_nodes == 3 and drawing.color is None
+
+
+def test_the_records_of_a_graph_and_of_a_drawing_do_not_change() -> None:
+    graph = capture(cubed())
+    drawing = draw_dot(cubed())
+    records: list[Any] = [graph.nodes[0], graph.edges[0], drawing.nodes[0], drawing.edges[0]]
+    for record in records:
+        for each in fields(record):
+            with pytest.raises(FrozenInstanceError):
+                setattr(record, each.name, None)
 
 
 def test_checked_in_colour_is_what_check_edges_finds() -> None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Drawing, Edge
+from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
 from minigrad.graph.draw.depict import STYLES
+from minigrad.graph.draw.drawn import DrawnEdge
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
 from tests.leaves import leaf
 
@@ -267,9 +269,9 @@ def test_time_and_memory_are_steps_up_to_the_largest_and_kept_arrays_count_once(
     assert strip(dot, exp) == RAMP[4] and ">8 kB<" in line(dot, f'"node{exp}"')
     assert ">0 bytes<" in line(dot, f'"node{multiply}"')  # h, which exp keeps already
     assert sum(own_bytes(graph).values()) == sum(distinct.values()) == 16_000
-    for node, seconds in zip(graph.operations(), (1e-6, 2e-3, 3e-3, 4e-3, 5.0)):
-        node.seconds, node.backward_seconds = seconds, None
-    graph.color = "time"
+    times = iter((1e-6, 2e-3, 3e-3, 4e-3, 5.0))
+    nodes = [replace(n, seconds=next(times), backward_seconds=None) if n.operation else n for n in graph.nodes]
+    graph = replace(graph, nodes=nodes, color="time")
     dot = graph.to_dot()
     assert [strip(dot, node.id) for node in graph.operations()] == [*[RAMP[0]] * 4, RAMP[4]]
     assert ">1 µs<" in dot and ">2 ms<" in dot and ">5 s<" in dot
@@ -305,14 +307,14 @@ def test_checked_edges_are_green_or_red_with_their_error() -> None:
     assert graph.edges[0].error is not None and f">{graph.edges[0].error:.2g}<" in lines["wrong_sinh"]
     assert 'class="agrees" color="#2f7d32"' in lines["multiply"] and "label=" not in lines["multiply"]
     assert graph.to_dot().count('class="wrong"') == 1
-    graph.edges[0].verdict = "unclear"
+    graph = replace(graph, edges=[replace(graph.edges[0], verdict="unclear"), *graph.edges[1:]])
     assert 'class="unclear"' in line(graph.to_dot(), 'id="edge0"')
     assert list(legend(graph.to_dot()).values()) == ["agrees", "wrong", "unclear: differences cannot tell"]
 
 
 def test_the_worst_edge_is_a_wrong_one_and_an_unclear_one_only_if_there_is_nothing_else() -> None:
-    def edge(verdict: str | None = None, error: float | None = None) -> Edge:
-        return Edge(0, 1, "x", None, (), verdict=verdict, error=error)
+    def edge(verdict: str | None = None, error: float | None = None) -> DrawnEdge:
+        return DrawnEdge(0, 1, "x", None, (), verdict=verdict, error=error)
 
     unclear, small, large, wrong = edge("unclear", 5.0), edge("agrees", 1e-9), edge("agrees", 1e-7), edge("wrong", 1e-4)
     assert worst([small, large, edge(), unclear]) is large and worst([unclear, small]) is small

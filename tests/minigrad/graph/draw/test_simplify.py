@@ -1,5 +1,6 @@
 """Smaller graphs: what is drawn stands for all that is not."""
 
+import dataclasses
 import math
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Drawing
+from minigrad.graph import Drawing, Edge
 from minigrad.graph.draw.simplify import collapse, depth_for, fold, without_views
 from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import without_lines
@@ -155,11 +156,10 @@ def test_the_calls_of_a_module_in_a_loop_are_drawn_once() -> None:
 
 def test_what_is_wrong_inside_a_box_shows_on_it() -> None:
     graph = stack(2)
-    for edge in graph.edges:
-        edge.error, edge.verdict = 1e-9, "agrees"
     inner = next(edge for edge in graph.edges if graph.nodes[edge.target].operation == "multiply")
-    inner.error, inner.verdict = 0.25, "wrong"
-    graph.nodes[inner.target].tainted = True
+    verdicts: dict[Edge, dict[str, Any]] = {edge: {"error": 1e-9, "verdict": "agrees"} for edge in graph.edges}
+    verdicts[inner] = {"error": 0.25, "verdict": "wrong"}
+    graph = Drawing.of(graph, {inner.target: {"tainted": True}}, verdicts)
     first, second = (node for node in collapse(graph, 1).nodes if node.kind == "module")
     assert (first.error, first.verdict, first.tainted) == (0.25, "wrong", True)
     assert (second.error, second.verdict, second.tainted) == (1e-9, "agrees", False)
@@ -172,8 +172,7 @@ def test_the_change_of_a_box(changes: list[str | None], change: str) -> None:
     graph = stack(1)
     inside = [node for node in graph.nodes if node.module is not None]
     assert len(inside) == 3
-    for node, what in zip(inside, changes):
-        node.change = what
+    graph = Drawing.of(graph, {node.id: {"change": what} for node, what in zip(inside, changes)})
     (box,) = [node for node in collapse(graph, 0).nodes if node.kind == "module"]
     assert box.change == change
     (box,) = [node for node in collapse(stack(1), 0).nodes if node.kind == "module"]
@@ -224,8 +223,8 @@ def test_a_folded_and_closed_layer_says_how_many_it_is() -> None:
 def test_a_layer_whose_gradient_stands_out_is_drawn_itself(gradient: float | None) -> None:
     whole = stack(9)
     (weight,) = [node for node in whole.nodes if node.name == "layers.3.weight"]
-    weight.gradient = gradient
-    folded = fold(whole)
+    nodes = [dataclasses.replace(n, gradient=gradient) if n is weight else n for n in whole.nodes]
+    folded = fold(dataclasses.replace(whole, nodes=nodes))
     check_consistent(folded)
     counts = [(module.name, module.count) for module in folded.modules if module.kind == "Layer"]
     assert counts == [("layers.0", 3), ("layers.3", 1), ("layers.4", 5)]
@@ -233,15 +232,16 @@ def test_a_layer_whose_gradient_stands_out_is_drawn_itself(gradient: float | Non
 
 def test_a_layer_with_a_wrong_derivative_is_drawn_itself() -> None:
     whole = stack(3)
-    for edge in whole.edges:
-        edge.error, edge.verdict = 1e-8, "agrees"
-    next(edge for edge in whole.edges if edge.contribution is not None).error = 1e-9
-    assert len(fold(whole).nodes) == 5
+    verdicts: dict[Edge, dict[str, Any]] = {edge: {"error": 1e-8, "verdict": "agrees"} for edge in whole.edges}
+    verdicts[next(edge for edge in whole.edges if edge.contribution is not None)]["error"] = 1e-9
+    assert len(fold(Drawing.of(whole, None, verdicts)).nodes) == 5
     edge = [edge for edge in whole.edges if whole.nodes[edge.target].operation == "tanh"][1]
-    edge.error, edge.verdict = 0.5, "wrong"
-    assert [module.count for module in fold(whole).modules if module.kind == "Layer"] == [1, 1, 1]
-    edge.error, edge.verdict = 1e-6, "agrees"
-    assert max(edge.error or 0 for edge in fold(whole).edges) == 1e-8  # an edge that is gone says nothing
+    verdicts[edge] = {"error": 0.5, "verdict": "wrong"}
+    folded = fold(Drawing.of(whole, None, verdicts))
+    assert [module.count for module in folded.modules if module.kind == "Layer"] == [1, 1, 1]
+    verdicts[edge] = {"error": 1e-6, "verdict": "agrees"}
+    folded = fold(Drawing.of(whole, None, verdicts))
+    assert max(edge.error or 0 for edge in folded.edges) == 1e-8  # an edge that is gone says nothing
 
 
 def test_what_is_no_stack_of_equal_layers_is_not_folded() -> None:

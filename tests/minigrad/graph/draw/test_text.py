@@ -6,7 +6,6 @@ import pytest
 import minigrad as mg
 from minigrad import draw_dot
 from minigrad.graph.draw.text import write_text
-from minigrad.graph.record.capture import capture
 from tests.leaves import leaf
 
 GOLDEN = """\
@@ -54,7 +53,7 @@ def test_several_tensors_are_several_trees() -> None:
     x = leaf(2.0, "x")
     y = np.exp(x)
     z = y * x
-    text = write_text(capture([z, y]))
+    text = write_text(draw_dot([z, y]))
     assert text.splitlines() == [
         "loss: multiply  () float64",
         "├─ exp 1  () float64",

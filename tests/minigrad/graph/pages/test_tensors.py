@@ -108,7 +108,7 @@ def test_a_page_without_large_arrays_has_no_limit_for_maps() -> None:
     """The lines of a graph of many scalars alone fill the page."""
     graph = Graph(edges=[Edge(0, 0, "x", None, ())] * 10_000)
     assert (Tensors(graph).side, Tensors(graph).left) == (tensors.SIDES[0], 0)
-    graph.nodes.append(Node(0, "input", None, "x", (100,), "float64", value=np.ones(100)))
+    graph.nodes = [Node(0, "input", None, "x", (100,), "float64", value=np.ones(100))]
     assert Tensors(graph).side == tensors.SIDES[-1]
 
 

@@ -9,12 +9,12 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError
 from minigrad.engine.registry import primitives
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from minigrad.graph.watch.checks import check_edges, wrong_edges
 from tests.leaves import leaf
 
 
-def errors(graph: Graph) -> dict[tuple[str | None, str], float | None]:
+def errors(graph: Drawing) -> dict[tuple[str | None, str], float | None]:
     return {(graph.nodes[edge.target].operation, edge.argument): edge.error for edge in graph.edges}
 
 

@@ -11,7 +11,8 @@ import pytest
 import minigrad as mg
 from minigrad.engine.plan import Plan
 from minigrad.engine.primitive import Primitive
-from minigrad.graph import Edge, Graph
+from minigrad.graph import Drawing, Edge, Graph
+from minigrad.graph.draw.drawn import DrawnEdge
 from minigrad.graph.record.derivatives import can_be_compared, compared
 from minigrad.guards.judging import Comparison
 from tests.minigrad.graph.watch.random_programs import KINKED, program
@@ -60,7 +61,7 @@ def traced(seed: int) -> mg.Tensor:
         return program(seed).run()
 
 
-def checked(graph: Graph) -> list[Edge]:
+def checked(graph: Drawing) -> list[DrawnEdge]:
     return [edge for edge in graph.edges if edge.verdict is not None]
 
 
@@ -70,7 +71,7 @@ def is_smooth(edge: Edge, graph: Graph) -> bool:
     return node.operation not in KINKED and all(np.isfinite(value).all() for value in values)
 
 
-def told(edge: Edge, graph: Graph, seed: int) -> str:
+def told(edge: DrawnEdge, graph: Graph, seed: int) -> str:
     return f"seed {seed}: {graph.nodes[edge.target].label} by {edge.argument}, {edge.error} ± {edge.uncertainty}"
 
 

@@ -1,0 +1,104 @@
+"""Defines the records of a drawing: the facts of a graph, and what views say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..record.model import Edge, Graph, ModuleBox, Node
+
+Said = Mapping[str, Any]  # what a view says about a node or an edge: some fields of its record in a drawing
+AnyDrawn = TypeVar("AnyDrawn", bound="DrawnGraph")  # a function that simplifies a Drawing returns a Drawing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnNode(Node):
+    """A node of a drawing.
+
+    Attributes:
+        change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
+        tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
+        culprit: a description of the first NaN or infinity if this operation has made it; else empty.
+        count: the number of operations that the node stands for: those in a module (``collapse``), the equal ones of folded
+            layers (``fold``), or 1.
+        copies: the number of equal modules that a node of the kind "module" stands for (``fold``).
+        spread: the smallest and the largest gradient, if the node stands for equal nodes of several layers (``fold``).
+        error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
+    """
+
+    change: str | None = None
+    tainted: bool = False
+    culprit: str = ""
+    count: int = 1
+    copies: int = 1
+    spread: tuple[float, float] | None = None
+    error: float | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnEdge(Edge):
+    """An edge of a drawing.
+
+    Attributes:
+        error: the relative error of the operation's derivative with respect to this argument, from ``check_edges``.
+        uncertainty: the possible error of the finite difference, relative to the same size.
+        verdict: "agrees", "wrong", or "unclear" where finite differences cannot decide; None without ``check_edges``.
+        reason: the reason for "unclear", in words; else empty.
+    """
+
+    error: float | None = None
+    uncertainty: float | None = None
+    verdict: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBox(ModuleBox):
+    """A module, a loop or a pass in a drawing. ``count`` is the number of equal modules, calls or steps it stands for."""
+
+    count: int = 1
+
+    @property
+    def which(self) -> str:
+        """Which calls of the module it is: ", call 2", ", calls 1 … 5"; "" if it is the only call."""
+        if self.call is None:
+            return ""
+        return f", call {self.call}" if self.count == 1 else f", calls {self.call} … {self.call + self.count - 1}"
+
+
+@dataclass(slots=True, repr=False)
+class DrawnGraph(Graph):
+    """A graph of such records."""
+
+    nodes: Sequence[DrawnNode] = ()
+    edges: Sequence[DrawnEdge] = ()
+    modules: Sequence[DrawnBox] = ()
+
+    if TYPE_CHECKING:  # the methods of a Graph return its own records
+
+        def operations(self) -> Iterator[DrawnNode]: ...
+        def edges_into(self) -> dict[int, list[DrawnEdge]]: ...  # type: ignore[override]
+
+
+_facts = {kind: attrgetter(*[each.name for each in fields(kind)]) for kind in (Node, Edge, ModuleBox)}
+
+
+def drawn(
+    graph: Graph, nodes: Mapping[int, Said] | None = None, edges: Mapping[Edge, Said] | None = None
+) -> DrawnGraph:
+    """Return the records of a drawing.
+
+    Args:
+        nodes, edges: what a view says about some nodes, by id, and about some edges.
+    """
+    said, of_edges = nodes or {}, edges or {}
+    return DrawnGraph(
+        [DrawnNode(*_facts[Node](node), **said.get(node.id, {})) for node in graph.nodes],
+        [DrawnEdge(*_facts[Edge](edge), **of_edges.get(edge, {})) for edge in graph.edges],
+        [DrawnBox(*_facts[ModuleBox](box)) for box in graph.modules],
+        graph.ends,
+        graph.programs,
+    )
