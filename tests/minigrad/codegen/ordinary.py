@@ -1,12 +1,13 @@
 """What an ordinary program is: a function that returns one real number, and its arguments for each seed."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Examples = Callable[[int], tuple[Any, ...]]
+Draw = Callable[[np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
@@ -19,19 +20,48 @@ class Ordinary:
     """
 
     function: Callable[..., Any]
-    examples: Examples
+    examples: Callable[[int], tuple[Any, ...]]
 
 
-def normals(*shapes: tuple[int, ...], scale: float = 1.0, dtype: Any = np.float64) -> Examples:
-    """Return examples that are normal numbers, one array for each shape."""
+PROGRAMS: dict[str, Ordinary] = {}
+
+
+def ordinary(
+    *arguments: Any, name: str = "", scale: float = 1.0, dtype: Any = np.float64
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter the decorated function in PROGRAMS, under its own name unless another is given.
+
+    A tuple of integers among the arguments is the shape of normal numbers, at the leaves of a list or a dict too. A function
+    draws the argument from a generator. Any other value is the argument itself.
+    """
+
+    def draw(argument: Any, rng: np.random.Generator) -> Any:
+        if isinstance(argument, tuple):
+            return np.asarray(scale * rng.normal(size=argument), dtype)
+        if isinstance(argument, dict):
+            return {key: draw(part, rng) for key, part in argument.items()}
+        if isinstance(argument, list):
+            return [draw(part, rng) for part in argument]
+        return argument(rng) if callable(argument) else copy.copy(argument)
 
     def examples(seed: int) -> tuple[Any, ...]:
         rng = np.random.default_rng(seed)
-        return tuple(np.asarray(scale * rng.normal(size=shape), dtype) for shape in shapes)
+        return tuple(draw(argument, rng) for argument in arguments)
 
-    return examples
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        PROGRAMS[name or function.__name__.replace("_", " ")] = Ordinary(function, examples)
+        return function
+
+    return enter
 
 
-def drawn(draw: Callable[[np.random.Generator], tuple[Any, ...]]) -> Examples:
-    """Return examples that ``draw`` takes from a generator."""
-    return lambda seed: draw(np.random.default_rng(seed))
+def normal(*shape: int) -> Draw:
+    return lambda rng: rng.normal(size=shape)
+
+
+def integers(low: int, high: int, size: Any) -> Draw:
+    return lambda rng: rng.integers(low, high, size=size)
+
+
+def uniform(low: float, high: float, size: Any) -> Draw:
+    return lambda rng: rng.uniform(low, high, size=size)

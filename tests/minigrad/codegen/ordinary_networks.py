@@ -10,16 +10,18 @@ from numpy.lib.stride_tricks import sliding_window_view
 import minigrad as mg
 import nn
 
-from .ordinary import Ordinary, drawn, normals
+from .ordinary import integers, normal, ordinary, uniform
 
 # --- perceptrons ------------------------------------------------------------------------------------------------------
 
 
+@ordinary((), (), (), ())
 def neuron(w, b, x, t):
     a = np.tanh(w * x + b)
     return (a - t) ** 2
 
 
+@ordinary((4, 5), (5,), (5, 3), (3,), (7, 4), lambda r: np.eye(3)[r.integers(0, 3, size=7)], scale=0.5)
 def student_mlp(W1, b1, W2, b2, X, Y):
     # layer 1
     Z1 = np.dot(X, W1) + b1
@@ -34,6 +36,7 @@ def student_mlp(W1, b1, W2, b2, X, Y):
     return cost
 
 
+@ordinary([[(3, 5), (5,)], [(5, 5), (5,)], [(5, 2), (2,)]], (6, 3), (6, 2), scale=0.5)
 def deep_mlp(params, x, y):
     """params is a list of (W, b)."""
     for W, b in params[:-1]:
@@ -42,6 +45,7 @@ def deep_mlp(params, x, y):
     return np.mean((x @ W + b - y) ** 2)
 
 
+@ordinary({"encoder": {"w": (6, 3), "b": (3,)}, "decoder": {"w": (3, 6), "b": (6,)}}, uniform(0, 1, (5, 6)), scale=0.5)
 def autoencoder(p, x):
     code = mg.relu(mg.affine(x, p["encoder"]["w"], p["encoder"]["b"]))
     out = mg.sigmoid(mg.affine(code, p["decoder"]["w"], p["decoder"]["b"]))
@@ -64,6 +68,11 @@ class ResidualNetwork:
         return mg.cross_entropy(x @ head, labels)
 
 
+ordinary((3, 4, 6), (3, 6, 4), (4, 3), (5, 4), integers(0, 3, 5), name="residual network", scale=0.5)(
+    ResidualNetwork(blocks=3, step=0.5)
+)
+
+
 @dataclass
 class HighwayParameters:
     transform: np.ndarray
@@ -71,6 +80,11 @@ class HighwayParameters:
     gate_bias: np.ndarray
 
 
+def _highway(r: np.random.Generator) -> dict[str, Any]:
+    return asdict(HighwayParameters(r.normal(size=(4, 4)), r.normal(size=(4, 4)), r.normal(size=4)))
+
+
+@ordinary(_highway, (3, 4))
 def highway(params: dict[str, Any], x: Any) -> Any:
     candidate = np.tanh(x @ params["transform"])
     gate = 1 / (1 + np.exp(-(x @ params["gate"] + params["gate_bias"])))
@@ -78,18 +92,21 @@ def highway(params: dict[str, Any], x: Any) -> Any:
     return (y**2).sum()
 
 
+@ordinary((4, 3), (3, 5), (5, 4), (4, 2))
 def any_depth(x, *weights):
     for w in weights:
         x = np.sin(x @ w)
     return x.sum()
 
 
+@ordinary((4, 6), (6, 2), (5, 4), lambda r: r.random((5, 6)) < 0.6, normal(5, 2), scale=0.5)
 def dropout_mlp(w1, w2, x, keep, y, rate=0.4):
     h = np.maximum(x @ w1, 0)
     h = h * keep / (1 - rate)
     return np.mean(np.square(h @ w2 - y))
 
 
+@ordinary((4, 6), (6,), (6, 1), (9, 4), (9,), name="float32 mlp", dtype=np.float32)
 def half_precision_habit(w1, b1, w2, x, y):
     """Everything in float32, with Python numbers in between."""
     h = 0.5 * (x @ w1 + b1)
@@ -98,17 +115,23 @@ def half_precision_habit(w1, b1, w2, x, y):
     return 0.5 * ((out - y) ** 2).sum() / len(y)
 
 
+@ordinary((4, 3), [(4, 2), (4, 2), (4, 2)], (6, 4), (6, 2), scale=0.5)
 def mixture_of_experts(gate_w, experts, x, y):
     g = mg.softmax(x @ gate_w)
     outs = np.stack([np.tanh(x @ e) for e in experts], axis=1)
     return (((g[:, :, None] * outs).sum(1) - y) ** 2).mean()
 
 
+@ordinary((3, 2), (3, 2), (3, 2), (8, 3), (8,))
 def mixture_density(w_pi, w_mu, w_sigma, x, y):
     log_pi = mg.log_softmax(x @ w_pi)
     mu, sigma = x @ w_mu, np.logaddexp(0, x @ w_sigma) + 1e-2
     log_n = -0.5 * ((y[:, None] - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
     return -mg.logsumexp(log_pi + log_n, axis=1).mean()
+
+
+def _moved(state: dict[str, Any], r: np.random.Generator) -> dict[str, Any]:
+    return {name: value + 0.1 * r.normal(size=value.shape).astype(value.dtype) for name, value in state.items()}
 
 
 _small = nn.Sequential(
@@ -118,6 +141,7 @@ _small = nn.Sequential(
 )
 
 
+@ordinary(lambda r: _moved(_small.state_dict(), r), (6, 4), integers(0, 3, 6))
 def module_loss(state, x, labels):
     return mg.cross_entropy(nn.functional_call(_small, state, x), labels)
 
@@ -125,6 +149,11 @@ def module_loss(state, x, labels):
 _cell = nn.GRUCell(3, 4, rng=np.random.default_rng(2))
 
 
+@ordinary(
+    lambda r: _moved(_cell.state_dict(), r),
+    lambda r: r.normal(size=(4, 2, 3)).astype(np.float32),
+    lambda r: r.normal(size=(2, 4)).astype(np.float32),
+)
 def module_gru(state, sequence, target):
     """A cell of nn, in float32, over the axis of time."""
     h: Any = np.zeros((sequence.shape[1], 4), np.float32)
@@ -136,6 +165,7 @@ def module_gru(state, sequence, target):
 # --- normalization ------------------------------------------------------------------------------------------------------
 
 
+@ordinary((5, 6), (6,), (6,), (5, 6))
 def layer_norm_by_hand(x, gamma, beta, target):
     mu = x.mean(axis=-1, keepdims=True)
     var = ((x - mu) ** 2).mean(axis=-1, keepdims=True)
@@ -143,6 +173,7 @@ def layer_norm_by_hand(x, gamma, beta, target):
     return ((gamma * xhat + beta - target) ** 2).sum()
 
 
+@ordinary((8, 3), (3, 4), (4,), (4,), integers(0, 2, 8), scale=0.5)
 def batch_norm_by_hand(X, W, gamma, beta, labels):
     Z = X @ W
     mean, std = np.mean(Z, axis=0), np.std(Z, axis=0)
@@ -151,6 +182,7 @@ def batch_norm_by_hand(X, W, gamma, beta, labels):
     return np.sum(A[:, 0] * labels) + np.sum(A**2) / A.size
 
 
+@ordinary((2, 4, 3, 3), (4,), (4,))
 def group_norm_images(x, scale, shift):
     """x: (batch, channels, height, width), two groups of channels"""
     n, c, h, w = x.shape
@@ -163,6 +195,7 @@ def group_norm_images(x, scale, shift):
 # --- attention ------------------------------------------------------------------------------------------------------------
 
 
+@ordinary((5, 4), (4, 3), (4, 3), (4, 3), (5, 3))
 def attention_head(X, Wq, Wk, Wv, Y):
     Q, K, V = X @ Wq, X @ Wk, X @ Wv
     S = Q @ K.T / np.sqrt(Q.shape[-1])
@@ -171,6 +204,7 @@ def attention_head(X, Wq, Wk, Wv, Y):
     return np.mean((A @ V - Y) ** 2)
 
 
+@ordinary((2, 4, 6), (2, 6, 3), (2, 6, 3), (2, 6, 3), (2, 3, 6))
 def multi_head_einsum(x, wq, wk, wv, wo):
     """x: (b, t, d); wq, wk, wv: (heads, d, e); wo: (heads, e, d)"""
     q = np.einsum("btd,hde->bhte", x, wq)
@@ -181,6 +215,21 @@ def multi_head_einsum(x, wq, wk, wv, wo):
     return np.sum(out**2) / out.size
 
 
+_LANGUAGE = {
+    "tokens": (11, 6),
+    "positions": (8, 6),
+    "norm1_gain": (6,),
+    "norm1_bias": (6,),
+    "qkv": (6, 18),
+    "out": (6, 6),
+    "norm2_gain": (6,),
+    "norm2_bias": (6,),
+    "up": (6, 12),
+    "down": (12, 6),
+}
+
+
+@ordinary(_LANGUAGE, integers(0, 11, (3, 7)), scale=0.5)
 def causal_language_model(p: dict[str, Any], tokens: Any) -> Any:
     """One block of a GPT: embeddings, causal attention, a feed-forward layer, and the loss of the next token."""
     x = p["tokens"][tokens[:, :-1]] + p["positions"][: tokens.shape[1] - 1]
@@ -196,6 +245,9 @@ def causal_language_model(p: dict[str, Any], tokens: Any) -> Any:
     return mg.cross_entropy(x @ p["tokens"].T, tokens[:, 1:])
 
 
+@ordinary(
+    (9, 4), (4,), integers(0, 9, (3, 5)), lambda r: np.arange(5) >= r.integers(2, 6, size=(3, 1)), integers(0, 4, 3)
+)
 def padded_attention_pooling(table, query, ids, padding, labels):
     """padding is True where a token is only filling"""
     e = table[ids]
@@ -206,6 +258,7 @@ def padded_attention_pooling(table, query, ids, padding, labels):
     return mg.cross_entropy(sentence, labels)
 
 
+@ordinary((6, 4), (6, 2), (4,), (2,))
 def retrieval_memory(keys, values, question, wanted, beta=2.0):
     q = question
     for _ in range(3):
@@ -217,6 +270,7 @@ def retrieval_memory(keys, values, question, wanted, beta=2.0):
 # --- recurrence -----------------------------------------------------------------------------------------------------------
 
 
+@ordinary((5, 4), (5, 5), (4, 5), (5, 1), (4, 1), integers(0, 4, 6), integers(0, 4, 6), scale=0.5)
 def vanilla_rnn(Wxh, Whh, Why, bh, by, inputs, targets):
     """Characters as one-hot columns, in the style of a well-known hundred lines."""
     h = np.zeros((Whh.shape[0], 1))
@@ -235,6 +289,7 @@ def sigmoid(z):
     return 1.0 / (1.0 + np.exp(-z))
 
 
+@ordinary({"W": (3, 16), "U": (4, 16), "b": (16,)}, (5, 2, 3), (2, 4), scale=0.5)
 def lstm(params, xs, target):
     W, U, b = params["W"], params["U"], params["b"]
     hidden = U.shape[0]
@@ -247,6 +302,7 @@ def lstm(params, xs, target):
     return ((h - target) ** 2).sum(axis=1).mean()
 
 
+@ordinary((7, 4), (7, 4), (7, 4), (5, 3))
 def gru(Wz, Wr, Wh, sequence):
     h = np.zeros(Wz.shape[1])
     states = []
@@ -260,6 +316,7 @@ def gru(Wz, Wr, Wh, sequence):
     return np.square(np.stack(states)).mean()
 
 
+@ordinary((3, 4), (4, 4), (3, 6, 3), integers(2, 7, 3), scale=0.5)
 def masked_sequence_model(emit, move, x, lengths):
     """Sequences of several lengths: a state stays as it is after the end of its sequence."""
     batch, steps, _ = x.shape
@@ -274,12 +331,14 @@ def masked_sequence_model(emit, move, x, lengths):
 # --- convolution ------------------------------------------------------------------------------------------------------------
 
 
+@ordinary((2, 12), (4,), (), (2, 9))
 def convolution_1d(signal, kernel, bias, target):
     windows = sliding_window_view(signal, kernel.shape[0], axis=-1)
     out = np.maximum(windows @ kernel + bias, 0.0)
     return np.mean((out - target) ** 2)
 
 
+@ordinary((4, 3, 3), (4,), (36, 3), (3, 8, 8), integers(0, 3, 3), scale=0.5)
 def small_cnn(kernels, bias, dense, images, labels):
     # images (n, 8, 8), kernels (f, 3, 3)
     patches = sliding_window_view(images, (3, 3), axis=(1, 2))
@@ -290,6 +349,7 @@ def small_cnn(kernels, bias, dense, images, labels):
     return mg.cross_entropy(pooled.reshape(n, -1) @ dense, labels)
 
 
+@ordinary((6, 5), (3, 3))
 def padded_conv(x: Any, k: Any) -> Any:
     padded = np.pad(x, 1)
     out = sum(
@@ -298,6 +358,7 @@ def padded_conv(x: Any, k: Any) -> Any:
     return np.sqrt(np.mean(out**2))
 
 
+@ordinary((4, 6), (4, 6))
 def average_pooling(image, weights):
     h, w = image.shape
     pooled = image.reshape(h // 2, 2, w // 2, 2).mean((1, 3))
@@ -305,6 +366,7 @@ def average_pooling(image, weights):
     return np.sum(weights * (image - up) ** 2)
 
 
+@ordinary((7, 7), (7, 7), (3, 3, 3))
 def perceptual(image, reference, filters):
     """The distance between features of two images at two scales."""
 
@@ -317,6 +379,7 @@ def perceptual(image, reference, filters):
     return sum(np.mean((a - b) ** 2) for a, b in pairs)
 
 
+@ordinary((2, 6, 3, 3), (6, 2), (2, 6))
 def squeeze_excitation(x, w1, w2):
     s = x.mean(axis=(2, 3))
     e = mg.sigmoid(mg.relu(s @ w1) @ w2)
@@ -326,6 +389,12 @@ def squeeze_excitation(x, w1, w2):
 # --- graphs and sets --------------------------------------------------------------------------------------------------------
 
 
+def _adjacency(r: np.random.Generator) -> Any:
+    upper = np.triu(r.random((6, 6)) < 0.5, 1).astype(float)
+    return upper + upper.T
+
+
+@ordinary(_adjacency, (6, 4), (4, 5), (5, 2), integers(0, 2, 3), lambda r: r.permutation(6)[:3], scale=0.5)
 def graph_convolution(adjacency, features, w1, w2, labels, train):
     """``train`` holds the indices of the nodes whose labels are known."""
     a = adjacency + np.eye(len(adjacency))
@@ -336,6 +405,7 @@ def graph_convolution(adjacency, features, w1, w2, labels, train):
     return mg.cross_entropy(logits[train], labels)
 
 
+@ordinary((6, 4), (4, 4), integers(0, 6, 10), integers(0, 6, 10), scale=0.5)
 def message_passing(nodes, W, sender, receiver):
     messages = np.tanh(nodes[sender] @ W)
     total: Any = mg.Tensor(np.zeros(nodes.shape))
@@ -343,6 +413,7 @@ def message_passing(nodes, W, sender, receiver):
     return ((nodes + total) ** 2).mean()
 
 
+@ordinary((3, 6), (6, 2), (5, 3))
 def deep_set(phi, rho, points):
     return np.tanh((np.tanh(points @ phi)).sum(0) @ rho).sum()
 
@@ -350,6 +421,9 @@ def deep_set(phi, rho, points):
 # --- generative models ------------------------------------------------------------------------------------------------------
 
 
+@ordinary(
+    [[(6, 5), (5,)], [(5, 2), (2,)], [(5, 2), (2,)], [(2, 6), (6,)]], uniform(0, 1, (4, 6)), normal(*(4, 2)), scale=0.5
+)
 def vae(params, x, eps):
     """The negative evidence lower bound with the noise given."""
     (We, be), (Wm, bm), (Ws, bs), (Wd, bd) = params
@@ -362,6 +436,7 @@ def vae(params, x, eps):
     return np.mean(reconstruction + kl)
 
 
+@ordinary((6, 4), [[(2, 2), (2, 2)], [(2, 2), (2, 2)], [(2, 2), (2, 2)]], scale=0.5)
 def real_nvp(x, layers):
     log_det = 0.0
     for s, t in layers:
@@ -373,6 +448,7 @@ def real_nvp(x, layers):
     return np.mean(0.5 * (x**2).sum(axis=1) - log_det)
 
 
+@ordinary((4, 2), (2, 4), (5, 2), (6, 4))
 def vector_quantization(encoder, decoder, codebook, x):
     """A vector-quantized autoencoder: the gradient of the decoder goes straight through to the encoder."""
     z = x @ encoder
@@ -383,12 +459,14 @@ def vector_quantization(encoder, decoder, codebook, x):
     return recon + ((code - z.detach()) ** 2).mean() + 0.25 * ((code.detach() - z) ** 2).mean()
 
 
+@ordinary((4, 8), (8, 3), (5, 3), (5, 3), uniform(0.1, 0.9, 5), scale=0.5)
 def diffusion_step(w, u, clean, noise, level):
     noisy = np.sqrt(1 - level)[:, None] * clean + np.sqrt(level)[:, None] * noise
     guess = np.tanh(np.column_stack([noisy, level]) @ w) @ u
     return ((guess - noise) ** 2).mean()
 
 
+@ordinary((5, 4), (5, 4), (4, 4))
 def gumbel_softmax(logits, gumbel, payoff):
     y = mg.softmax((logits + gumbel) / 0.7)
     return -np.einsum("ni,ij,nj->", y, payoff, y) / logits.shape[0]
@@ -397,6 +475,7 @@ def gumbel_softmax(logits, gumbel, payoff):
 # --- inner derivatives ------------------------------------------------------------------------------------------------------
 
 
+@ordinary((3, 4), 0.05, (2, 2, 5, 2))
 def maml(w, lr, tasks):
     """Two inner steps for each task; tasks is (tasks, 2, points, 2), with support and query points (x, y)."""
 
@@ -413,6 +492,7 @@ def maml(w, lr, tasks):
     return total / len(tasks)
 
 
+@ordinary((4,), (9, 4), lambda r: r.choice([-1, 1], size=9), (4,))
 def hessian_vector(w, X, y, v):
     def objective(w):
         return np.logaddexp(0, -y * (X @ w)).mean()
@@ -422,6 +502,7 @@ def hessian_vector(w, X, y, v):
     return v @ hv + 0.5 * gradient(w) @ gradient(w)
 
 
+@ordinary([(3, 5), (5, 1)], (6, 3), (6, 3), uniform(0, 1, (6, 1)), scale=0.5)
 def gradient_penalty(critic: Sequence[Any], real: Any, fake: Any, mix: Any) -> Any:
     """A Wasserstein critic whose input gradient should have length one."""
     W1, W2 = critic
@@ -435,6 +516,7 @@ def gradient_penalty(critic: Sequence[Any], real: Any, fake: Any, mix: Any) -> A
     return (score(fake) - score(real)) / len(real) + 10 * penalty
 
 
+@ordinary((2, 6), (6,), (6, 2), (2,), (3, 2), (4, 3, 2), scale=0.5)
 def neural_ode(W1, b1, W2, b2, x0, observed):
     def f(x):
         return np.tanh(x @ W1 + b1) @ W2 + b2
@@ -451,6 +533,7 @@ def neural_ode(W1, b1, W2, b2, x0, observed):
     return loss / observed.shape[0]
 
 
+@ordinary((6,), (6,), (6,), (4,))
 def pinn(a, w, b, points):
     """u'' + u = 0 with u(0) = 0 and u'(0) = 1, by a network of one hidden layer and two inner derivatives."""
 
@@ -464,193 +547,3 @@ def pinn(a, w, b, points):
         residual = residual + (ddu(x) + u(x)) ** 2
     zero = np.array(0.0)
     return residual / len(points) + u(zero) ** 2 + (du(zero) - 1) ** 2
-
-
-# --- examples -----------------------------------------------------------------------------------------------------------
-
-
-def _like(tree: Any, rng: np.random.Generator, scale: float = 0.5) -> Any:
-    """Return normal numbers in the shapes, given as tuples of integers, at the leaves of ``tree``."""
-    if isinstance(tree, dict):
-        return {name: _like(part, rng, scale) for name, part in tree.items()}
-    if isinstance(tree, list):
-        return [_like(part, rng, scale) for part in tree]
-    return scale * rng.normal(size=tree)
-
-
-def _highway(r: np.random.Generator) -> dict[str, Any]:
-    return asdict(HighwayParameters(r.normal(size=(4, 4)), r.normal(size=(4, 4)), r.normal(size=4)))
-
-
-def _adjacency(r: np.random.Generator) -> Any:
-    upper = np.triu(r.random((6, 6)) < 0.5, 1).astype(float)
-    return upper + upper.T
-
-
-def _moved(state: dict[str, Any], r: np.random.Generator) -> dict[str, Any]:
-    return {name: value + 0.1 * r.normal(size=value.shape).astype(value.dtype) for name, value in state.items()}
-
-
-_LANGUAGE = {
-    "tokens": (11, 6),
-    "positions": (8, 6),
-    "norm1_gain": (6,),
-    "norm1_bias": (6,),
-    "qkv": (6, 18),
-    "out": (6, 6),
-    "norm2_gain": (6,),
-    "norm2_bias": (6,),
-    "up": (6, 12),
-    "down": (12, 6),
-}
-
-PROGRAMS = {
-    "neuron": Ordinary(neuron, normals((), (), (), ())),
-    "student mlp": Ordinary(
-        student_mlp,
-        drawn(
-            lambda r: (
-                *_like([(4, 5), (5,), (5, 3), (3,), (7, 4)], r),
-                np.eye(3)[r.integers(0, 3, size=7)],
-            )
-        ),
-    ),
-    "deep mlp": Ordinary(
-        deep_mlp,
-        drawn(lambda r: tuple(_like([[[(3, 5), (5,)], [(5, 5), (5,)], [(5, 2), (2,)]], (6, 3), (6, 2)], r))),
-    ),
-    "autoencoder": Ordinary(
-        autoencoder,
-        drawn(
-            lambda r: (
-                _like({"encoder": {"w": (6, 3), "b": (3,)}, "decoder": {"w": (3, 6), "b": (6,)}}, r),
-                r.uniform(0, 1, size=(5, 6)),
-            )
-        ),
-    ),
-    "residual network": Ordinary(
-        ResidualNetwork(blocks=3, step=0.5),
-        drawn(lambda r: (*_like([(3, 4, 6), (3, 6, 4), (4, 3), (5, 4)], r), r.integers(0, 3, size=5))),
-    ),
-    "highway": Ordinary(highway, drawn(lambda r: (_highway(r), r.normal(size=(3, 4))))),
-    "any depth": Ordinary(any_depth, normals((4, 3), (3, 5), (5, 4), (4, 2))),
-    "dropout mlp": Ordinary(
-        dropout_mlp,
-        drawn(lambda r: (*_like([(4, 6), (6, 2), (5, 4)], r), r.random((5, 6)) < 0.6, r.normal(size=(5, 2)))),
-    ),
-    "float32 mlp": Ordinary(half_precision_habit, normals((4, 6), (6,), (6, 1), (9, 4), (9,), dtype=np.float32)),
-    "mixture of experts": Ordinary(
-        mixture_of_experts, drawn(lambda r: tuple(_like([(4, 3), [(4, 2), (4, 2), (4, 2)], (6, 4), (6, 2)], r)))
-    ),
-    "mixture density": Ordinary(mixture_density, normals((3, 2), (3, 2), (3, 2), (8, 3), (8,))),
-    "module loss": Ordinary(
-        module_loss, drawn(lambda r: (_moved(_small.state_dict(), r), r.normal(size=(6, 4)), r.integers(0, 3, size=6)))
-    ),
-    "module gru": Ordinary(
-        module_gru,
-        drawn(
-            lambda r: (
-                _moved(_cell.state_dict(), r),
-                r.normal(size=(4, 2, 3)).astype(np.float32),
-                r.normal(size=(2, 4)).astype(np.float32),
-            )
-        ),
-    ),
-    "layer norm by hand": Ordinary(layer_norm_by_hand, normals((5, 6), (6,), (6,), (5, 6))),
-    "batch norm by hand": Ordinary(
-        batch_norm_by_hand,
-        drawn(lambda r: (*_like([(8, 3), (3, 4), (4,), (4,)], r), r.integers(0, 2, size=8))),
-    ),
-    "group norm images": Ordinary(group_norm_images, normals((2, 4, 3, 3), (4,), (4,))),
-    "attention head": Ordinary(attention_head, normals((5, 4), (4, 3), (4, 3), (4, 3), (5, 3))),
-    "multi head einsum": Ordinary(multi_head_einsum, normals((2, 4, 6), (2, 6, 3), (2, 6, 3), (2, 6, 3), (2, 3, 6))),
-    "causal language model": Ordinary(
-        causal_language_model, drawn(lambda r: (_like(_LANGUAGE, r), r.integers(0, 11, size=(3, 7))))
-    ),
-    "padded attention pooling": Ordinary(
-        padded_attention_pooling,
-        drawn(
-            lambda r: (
-                r.normal(size=(9, 4)),
-                r.normal(size=4),
-                r.integers(0, 9, size=(3, 5)),
-                np.arange(5) >= r.integers(2, 6, size=(3, 1)),
-                r.integers(0, 4, size=3),
-            )
-        ),
-    ),
-    "retrieval memory": Ordinary(retrieval_memory, normals((6, 4), (6, 2), (4,), (2,))),
-    "vanilla rnn": Ordinary(
-        vanilla_rnn,
-        drawn(
-            lambda r: (
-                *_like([(5, 4), (5, 5), (4, 5), (5, 1), (4, 1)], r),
-                r.integers(0, 4, size=6),
-                r.integers(0, 4, size=6),
-            )
-        ),
-    ),
-    "lstm": Ordinary(
-        lstm, drawn(lambda r: tuple(_like([{"W": (3, 16), "U": (4, 16), "b": (16,)}, (5, 2, 3), (2, 4)], r)))
-    ),
-    "gru": Ordinary(gru, normals((7, 4), (7, 4), (7, 4), (5, 3))),
-    "masked sequence model": Ordinary(
-        masked_sequence_model,
-        drawn(lambda r: (*_like([(3, 4), (4, 4), (3, 6, 3)], r), r.integers(2, 7, size=3))),
-    ),
-    "convolution 1d": Ordinary(convolution_1d, normals((2, 12), (4,), (), (2, 9))),
-    "small cnn": Ordinary(
-        small_cnn,
-        drawn(lambda r: (*_like([(4, 3, 3), (4,), (36, 3), (3, 8, 8)], r), r.integers(0, 3, size=3))),
-    ),
-    "padded conv": Ordinary(padded_conv, normals((6, 5), (3, 3))),
-    "average pooling": Ordinary(average_pooling, normals((4, 6), (4, 6))),
-    "perceptual": Ordinary(perceptual, normals((7, 7), (7, 7), (3, 3, 3))),
-    "squeeze excitation": Ordinary(squeeze_excitation, normals((2, 6, 3, 3), (6, 2), (2, 6))),
-    "graph convolution": Ordinary(
-        graph_convolution,
-        drawn(
-            lambda r: (
-                _adjacency(r),
-                *_like([(6, 4), (4, 5), (5, 2)], r),
-                r.integers(0, 2, size=3),
-                r.permutation(6)[:3],
-            )
-        ),
-    ),
-    "message passing": Ordinary(
-        message_passing,
-        drawn(lambda r: (*_like([(6, 4), (4, 4)], r), r.integers(0, 6, size=10), r.integers(0, 6, size=10))),
-    ),
-    "deep set": Ordinary(deep_set, normals((3, 6), (6, 2), (5, 3))),
-    "vae": Ordinary(
-        vae,
-        drawn(
-            lambda r: (
-                _like([[(6, 5), (5,)], [(5, 2), (2,)], [(5, 2), (2,)], [(2, 6), (6,)]], r),
-                r.uniform(0, 1, size=(4, 6)),
-                r.normal(size=(4, 2)),
-            )
-        ),
-    ),
-    "real nvp": Ordinary(
-        real_nvp, drawn(lambda r: tuple(_like([(6, 4), [[(2, 2), (2, 2)], [(2, 2), (2, 2)], [(2, 2), (2, 2)]]], r)))
-    ),
-    "vector quantization": Ordinary(vector_quantization, normals((4, 2), (2, 4), (5, 2), (6, 4))),
-    "diffusion step": Ordinary(
-        diffusion_step,
-        drawn(lambda r: (*_like([(4, 8), (8, 3), (5, 3), (5, 3)], r), r.uniform(0.1, 0.9, size=5))),
-    ),
-    "gumbel softmax": Ordinary(gumbel_softmax, normals((5, 4), (5, 4), (4, 4))),
-    "maml": Ordinary(maml, drawn(lambda r: (r.normal(size=(3, 4)), 0.05, r.normal(size=(2, 2, 5, 2))))),
-    "hessian vector": Ordinary(
-        hessian_vector,
-        drawn(lambda r: (r.normal(size=4), r.normal(size=(9, 4)), r.choice([-1, 1], size=9), r.normal(size=4))),
-    ),
-    "gradient penalty": Ordinary(
-        gradient_penalty,
-        drawn(lambda r: (*_like([[(3, 5), (5, 1)], (6, 3), (6, 3)], r), r.uniform(0, 1, size=(6, 1)))),
-    ),
-    "neural ode": Ordinary(neural_ode, normals((2, 6), (6,), (6, 2), (2,), (3, 2), (4, 3, 2), scale=0.5)),
-    "pinn": Ordinary(pinn, normals((6,), (6,), (6,), (4,))),
-}

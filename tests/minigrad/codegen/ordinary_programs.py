@@ -3,13 +3,7 @@
 Each program returns one real number, and its gradient exists with respect to every argument whose leaves are all floating.
 """
 
-from . import ordinary_networks, ordinary_science, ordinary_statistics
-from .ordinary import Ordinary
+from . import ordinary_networks, ordinary_science, ordinary_statistics  # noqa: F401  (they enter their programs)
+from .ordinary import PROGRAMS, Ordinary
 
 __all__ = ["Ordinary", "PROGRAMS"]
-
-PROGRAMS: dict[str, Ordinary] = {
-    **ordinary_statistics.PROGRAMS,
-    **ordinary_networks.PROGRAMS,
-    **ordinary_science.PROGRAMS,
-}

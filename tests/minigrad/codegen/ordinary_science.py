@@ -7,11 +7,13 @@ import numpy as np
 
 import minigrad as mg
 
-from .ordinary import Ordinary, drawn, normals
+from .ordinary import ordinary, uniform
 
 # --- physics ----------------------------------------------------------------------------------------------------------
 
 
+# Python floats
+@ordinary(lambda r: r.normal(), lambda r: r.normal(), lambda r: r.uniform(0.5, 1.5), lambda r: r.normal())
 def pendulum(theta0, omega0, length, target):
     """Semi-implicit Euler; how far is the angle from the target after one second?"""
     g, dt = 9.81, 0.05
@@ -22,6 +24,7 @@ def pendulum(theta0, omega0, length, target):
     return (theta - target) ** 2
 
 
+@ordinary((4, 3), (4, 3), uniform(1, 2, 4), name="n-body")
 def n_body(positions, velocities, masses):
     dt = 0.02
     n = len(masses)
@@ -40,6 +43,7 @@ def n_body(positions, velocities, masses):
     return kinetic + potential
 
 
+@ordinary((5, 2), np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [0, 2]]), uniform(1, 2, 6), uniform(0.5, 1, 6))
 def spring_net(x, edges, stiffness, rest):
     """The energy of springs between points, and their weight."""
     d = x[edges[:, 1]] - x[edges[:, 0]]
@@ -47,6 +51,7 @@ def spring_net(x, edges, stiffness, rest):
     return 0.5 * stiffness @ stretch**2 + 0.1 * x[:, 1].sum()
 
 
+@ordinary((12,), (12,), (12,))
 def heat_equation(u, kappa, measured):
     dx, dt = 1.0, 0.2
     for _ in range(10):
@@ -55,6 +60,7 @@ def heat_equation(u, kappa, measured):
     return np.sum((u - measured) ** 2)
 
 
+@ordinary((14,), (14,))
 def wave_equation(initial, speed):
     """Leapfrog on a string with fixed ends; returns the energy in its right half."""
     previous = current = initial
@@ -66,6 +72,7 @@ def wave_equation(initial, speed):
     return np.square(current[half:]).sum()
 
 
+@ordinary((3,), (3,), (7,))
 def lens(curvatures, gaps, heights):
     # paraxial rays through thin surfaces; the spot on the screen should be small
     angle = np.zeros_like(heights)
@@ -76,6 +83,11 @@ def lens(curvatures, gaps, heights):
     return y.var() + 0.1 * np.mean(y) ** 2
 
 
+@ordinary(
+    lambda r: np.array([0, 0, 3.0]) + 0.3 * r.normal(size=(6, 3)),
+    lambda r: np.array([0, 0, -3.0]) + r.normal(size=(6, 3)),
+    lambda r: r.uniform(1.3, 1.6),
+)
 def refraction(normal, direction, index):
     """Snell's law in vector form, for a bundle of rays; the transmitted rays should point down."""
     n = normal / np.linalg.norm(normal, axis=-1, keepdims=True)
@@ -88,6 +100,7 @@ def refraction(normal, direction, index):
     return np.sum((t - np.array([0.0, 0.0, -1.0])) ** 2)
 
 
+@ordinary(lambda r: np.log([0.6, 0.2]) + 0.1 * r.normal(size=2), np.array([0.9, 0.1, 0.0]), uniform(0, 0.4, 8))
 def epidemic(log_rates, start, cases):
     beta, gamma = np.exp(log_rates)
     s, i, r = start
@@ -100,12 +113,14 @@ def epidemic(log_rates, start, cases):
     return loss + 0 * r
 
 
+@ordinary(lambda r: 1.3 * np.array(list(np.ndindex(2, 2, 2))) + 0.1 * r.normal(size=(8, 3)), name="lennard-jones")
 def lennard_jones(x):
     i, j = np.triu_indices(x.shape[0], k=1)
     inverse = 1.0 / np.sum((x[i] - x[j]) ** 2, axis=1) ** 3
     return 4 * np.sum(inverse**2 - inverse)
 
 
+@ordinary((4,), (4,), (9,))
 def interference(phases, amplitudes, positions):
     k = 2 * np.pi
     field = np.sum(amplitudes * np.exp(1j * (k * positions[:, None] + phases)), axis=1)
@@ -113,6 +128,7 @@ def interference(phases, amplitudes, positions):
     return intensity.mean()
 
 
+@ordinary((5,))
 def qubit(angles):
     state = np.array([1.0 + 0j, 0.0])
     hadamard = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
@@ -135,6 +151,14 @@ def normal_cdf(x):
     return 0.5 * (1.0 + np.sign(x) * e)
 
 
+@ordinary(
+    uniform(80, 120, 6),
+    uniform(80, 120, 6),
+    uniform(0.1, 0.4, 6),
+    np.array(0.03),
+    uniform(0.2, 2, 6),
+    name="black-scholes",
+)
 def black_scholes(spot, strike, volatility, rate, expiry):
     d1 = (np.log(spot / strike) + (rate + 0.5 * volatility**2) * expiry) / (volatility * np.sqrt(expiry))
     d2 = d1 - volatility * np.sqrt(expiry)
@@ -142,6 +166,12 @@ def black_scholes(spot, strike, volatility, rate, expiry):
     return call.sum()
 
 
+@ordinary(
+    lambda r: r.uniform(90, 110),
+    lambda r: r.uniform(95, 115),
+    lambda r: r.uniform(0.2, 0.4),
+    lambda r: r.uniform(0.01, 0.05),
+)
 def binomial_tree(s0: Any, k: Any, sigma: Any, r: Any) -> Any:
     """An American put."""
     n, dt = 6, 1 / 6
@@ -156,6 +186,7 @@ def binomial_tree(s0: Any, k: Any, sigma: Any, r: Any) -> Any:
     return value[0]
 
 
+@ordinary((4,), (15, 4))
 def portfolio(scores, returns, risk_aversion=2.0):
     w = mg.softmax(scores)
     daily = returns @ w
@@ -169,6 +200,7 @@ def covariance(x):
     return c.T @ c / (len(x) - 1)
 
 
+@ordinary((12,), (12,))
 def drawdown(positions, moves):
     wealth = 10 + np.cumsum(positions * moves)
     fall = wealth[:-1] - wealth[1:]
@@ -178,12 +210,14 @@ def drawdown(positions, moves):
 # --- signals ------------------------------------------------------------------------------------------------------------
 
 
+@ordinary((2, 16), (2, 16))
 def spectral_loss(x, y):
     window = np.hanning(x.shape[-1])
     X, Y = np.fft.rfft(x * window), np.fft.rfft(y * window)
     return np.mean((np.abs(X) - np.abs(Y)) ** 2) + np.mean(np.abs(X - Y))
 
 
+@ordinary((24,), (24,), name="short-time fourier")
 def short_time_fourier(signal, reference):
     frames = np.lib.stride_tricks.sliding_window_view(signal, 8)[::4]
     spectrum = np.abs(np.fft.rfft(frames, axis=-1)) ** 2
@@ -191,11 +225,13 @@ def short_time_fourier(signal, reference):
     return np.abs(np.log(spectrum + 1e-3) - np.log(other + 1e-3)).mean()
 
 
+@ordinary((5,), (20,), (20,))
 def fir_filter(taps, noisy, clean):
     filtered = np.convolve(noisy, taps, mode="same")
     return ((filtered - clean) ** 2).mean()
 
 
+@ordinary((), (2,), (10,), scale=0.5)
 def recursive_filter(b, a, x):
     """y[t] = b x[t] - a0 y[t-1] - a1 y[t-2]"""
     y = [np.zeros(()), np.zeros(())]
@@ -204,11 +240,13 @@ def recursive_filter(b, a, x):
     return np.sum(np.stack(y[2:]) ** 2)
 
 
+@ordinary((7,), (8,))
 def frequency_response(filter_, gain):
     response = np.fft.fft(filter_, n=16)
     return np.sum((np.abs(response[:8]) - gain) ** 2) + 0.01 * np.sum(np.angle(response[1:4]) ** 2)
 
 
+@ordinary((5, 6), (5, 6), 0.3)
 def total_variation(image, noisy, weight):
     tv = np.abs(np.diff(image, axis=0)).sum() + np.abs(np.diff(image, axis=1)).sum()
     return 0.5 * ((image - noisy) ** 2).sum() + weight * tv
@@ -217,6 +255,7 @@ def total_variation(image, noisy, weight):
 # --- linear algebra -------------------------------------------------------------------------------------------------------
 
 
+@ordinary((7, 3), (3,), (3, 3))
 def gaussian_log_likelihood(x, mean, factor):
     """The negative log likelihood by a Cholesky factor of the covariance factor @ factor.T + I."""
     d = mean.shape[0]
@@ -225,30 +264,35 @@ def gaussian_log_likelihood(x, mean, factor):
     return 0.5 * np.sum(z**2) / len(x) + np.sum(np.log(np.diagonal(L))) + 0.5 * d * np.log(2 * np.pi)
 
 
+@ordinary((3, 3), (8, 3))
 def precision_likelihood(A, samples):
     precision = A @ A.T + 0.5 * np.eye(len(A))
     sign, logdet = np.linalg.slogdet(precision)
     return 0.5 * np.einsum("ni,ij,nj->", samples, precision, samples) - 0.5 * sign * logdet * samples.shape[0]
 
 
+@ordinary((4, 4), (4,), (4,))
 def stationary_inverse(W, b, y):
     n = W.shape[0]
     fixed_point = np.linalg.inv(np.eye(n) - 0.1 * W) @ b
     return np.linalg.norm(fixed_point - y) ** 2
 
 
+@ordinary((5, 5))
 def spectral_gap(weights):
     A = (weights + weights.T) / 2
     eigenvalues = np.linalg.eigvalsh(A)
     return eigenvalues[-1] - eigenvalues[-2] + 0.01 * np.sum(eigenvalues**2)
 
 
+@ordinary((6, 4), lambda r: r.random((6, 4)) < 0.6, (6, 4))
 def low_rank(M, mask, seen):
     """Matrix completion: what was seen, and the nuclear norm."""
     singular = np.linalg.svd(M, compute_uv=False)
     return np.sum(mask * (M - seen) ** 2) + 0.1 * singular.sum()
 
 
+@ordinary((7, 2), (7,), lambda r: np.log([1.0, 1.2, 0.4]) + 0.1 * r.normal(size=3))
 def gaussian_process(X, y, log_hyper):
     """Minus the log marginal likelihood of a GP with an RBF kernel.
 
@@ -262,11 +306,13 @@ def gaussian_process(X, y, log_hyper):
     return 0.5 * y @ alpha + np.log(np.diag(L)).sum() + 0.5 * len(X) * np.log(2 * np.pi)
 
 
+@ordinary((6, 2), (7, 2))
 def maximum_mean_discrepancy(x, y):
     kernel = lambda a, b: np.exp(-0.5 * ((a[:, None] - b[None]) ** 2).sum(-1))
     return kernel(x, x).mean() + kernel(y, y).mean() - 2 * kernel(x, y).mean()
 
 
+@ordinary((6,), (6,), (4,), (4,), ())
 def kernel_ridge(x, y, x_test, y_test, log_width):
     k = lambda a, b: 1 / (1 + np.abs(a[:, None] - b) / np.exp(log_width))
     alpha = np.linalg.solve(k(x, x) + 0.1 * np.eye(x.size), y)
@@ -276,6 +322,7 @@ def kernel_ridge(x, y, x_test, y_test, log_width):
 # --- geometry -----------------------------------------------------------------------------------------------------------
 
 
+@ordinary((5, 6), uniform(-0.5, 5, (8, 2)), (8,))
 def bilinear(image, xy, wanted):
     """Sample an image at points between the pixels."""
     h, w = image.shape
@@ -289,6 +336,7 @@ def bilinear(image, xy, wanted):
     return np.mean(((1 - fy) * top + fy * bottom - wanted) ** 2)
 
 
+@ordinary((2, 3), (3, 2))
 def affine_grid(theta, bumps):
     """Move a grid by a 2x3 matrix and measure a smooth image on it."""
     lin = np.linspace(-1, 1, 5)
@@ -299,6 +347,7 @@ def affine_grid(theta, bumps):
     return np.exp(-d2).sum(axis=1).max() + np.exp(-d2).mean()
 
 
+@ordinary((4,), (6, 3), (6, 3))
 def quaternion_rotation(q, points, targets):
     w, x, y, z = q / np.sqrt(q @ q)
     R = np.stack(
@@ -311,6 +360,7 @@ def quaternion_rotation(q, points, targets):
     return ((points @ R.T - targets) ** 2).sum(1).mean()
 
 
+@ordinary((3,), uniform(0.5, 1.5, 3), lambda r: np.array([1.0, 1.5]) + r.uniform(size=2))
 def robot_arm(angles, lengths, goal):
     total = np.cumsum(angles)
     x, y = np.sum(lengths * np.cos(total)), np.sum(lengths * np.sin(total))
@@ -318,6 +368,7 @@ def robot_arm(angles, lengths, goal):
     return np.hypot(x - goal[0], y - goal[1]) + 0.1 * (1 - np.cos(heading))
 
 
+@ordinary((6, 3), lambda r: 0.3 * r.normal(size=6), np.array(2.0), (6, 2))
 def camera(points, pose, focal, seen):
     """Reprojection error; pose is an axis-angle vector and a shift."""
     rotation, shift = pose[:3], pose[3:]
@@ -333,6 +384,7 @@ def camera(points, pose, focal, seen):
     return np.sum((uv - seen) ** 2)
 
 
+@ordinary((4, 2), lambda r: r.uniform(size=9), (9, 2))
 def bezier(control, t, samples):
     # de Casteljau
     points = [control[i][None, :] for i in range(control.shape[0])]
@@ -342,6 +394,7 @@ def bezier(control, t, samples):
     return ((points[0] - samples) ** 2).sum()
 
 
+@ordinary((8,), uniform(1, 6, 10), (10,), name="catmull-rom")
 def catmull_rom(knots, u, y):
     """A cubic spline through equidistant knots, at positions u in [1, n - 2)."""
     k = np.floor(u).astype(int)
@@ -351,6 +404,7 @@ def catmull_rom(knots, u, y):
     return np.mean((value - y) ** 2)
 
 
+@ordinary((5,), (9,), (9,))
 def polynomial_fit(coefficients, x, y):
     value = 0.0
     for c in coefficients[::-1]:  # Horner
@@ -359,117 +413,9 @@ def polynomial_fit(coefficients, x, y):
     return ((value - y) ** 2).mean() + 1e-3 * penalty
 
 
+@ordinary((6, 2))
 def polygon_area(vertices):
     x, y = vertices.T
     area = 0.5 * np.abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
     edges = vertices - np.roll(vertices, 1, axis=0)
     return np.linalg.norm(edges, axis=1).sum() ** 2 / (area + 1.0)
-
-
-# --- examples -----------------------------------------------------------------------------------------------------------
-
-
-def _seen(r: np.random.Generator) -> Any:
-    return r.normal(size=(6, 4)), r.random((6, 4)) < 0.6, r.normal(size=(6, 4))
-
-
-PROGRAMS = {
-    "pendulum": Ordinary(
-        pendulum, drawn(lambda r: (r.normal(), r.normal(), r.uniform(0.5, 1.5), r.normal()))
-    ),  # Python floats
-    "n-body": Ordinary(
-        n_body, drawn(lambda r: (r.normal(size=(4, 3)), r.normal(size=(4, 3)), r.uniform(1, 2, size=4)))
-    ),
-    "spring net": Ordinary(
-        spring_net,
-        drawn(
-            lambda r: (
-                r.normal(size=(5, 2)),
-                np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [0, 2]]),
-                r.uniform(1, 2, size=6),
-                r.uniform(0.5, 1, size=6),
-            )
-        ),
-    ),
-    "heat equation": Ordinary(heat_equation, normals((12,), (12,), (12,))),
-    "wave equation": Ordinary(wave_equation, normals((14,), (14,))),
-    "lens": Ordinary(lens, normals((3,), (3,), (7,))),
-    "refraction": Ordinary(
-        refraction,
-        drawn(
-            lambda r: (
-                np.array([0, 0, 3.0]) + 0.3 * r.normal(size=(6, 3)),
-                np.array([0, 0, -3.0]) + r.normal(size=(6, 3)),
-                r.uniform(1.3, 1.6),
-            )
-        ),
-    ),
-    "epidemic": Ordinary(
-        epidemic,
-        drawn(
-            lambda r: (
-                np.log([0.6, 0.2]) + 0.1 * r.normal(size=2),
-                np.array([0.9, 0.1, 0.0]),
-                r.uniform(0, 0.4, size=8),
-            )
-        ),
-    ),
-    "lennard-jones": Ordinary(
-        lennard_jones, drawn(lambda r: (1.3 * np.array(list(np.ndindex(2, 2, 2))) + 0.1 * r.normal(size=(8, 3)),))
-    ),
-    "interference": Ordinary(interference, normals((4,), (4,), (9,))),
-    "qubit": Ordinary(qubit, normals((5,))),
-    "black-scholes": Ordinary(
-        black_scholes,
-        drawn(
-            lambda r: (
-                r.uniform(80, 120, size=6),
-                r.uniform(80, 120, size=6),
-                r.uniform(0.1, 0.4, size=6),
-                np.array(0.03),
-                r.uniform(0.2, 2, size=6),
-            )
-        ),
-    ),
-    "binomial tree": Ordinary(
-        binomial_tree,
-        drawn(lambda r: (r.uniform(90, 110), r.uniform(95, 115), r.uniform(0.2, 0.4), r.uniform(0.01, 0.05))),
-    ),
-    "portfolio": Ordinary(portfolio, normals((4,), (15, 4))),
-    "drawdown": Ordinary(drawdown, normals((12,), (12,))),
-    "spectral loss": Ordinary(spectral_loss, normals((2, 16), (2, 16))),
-    "short-time fourier": Ordinary(short_time_fourier, normals((24,), (24,))),
-    "fir filter": Ordinary(fir_filter, normals((5,), (20,), (20,))),
-    "recursive filter": Ordinary(recursive_filter, normals((), (2,), (10,), scale=0.5)),
-    "frequency response": Ordinary(frequency_response, normals((7,), (8,))),
-    "total variation": Ordinary(total_variation, drawn(lambda r: (r.normal(size=(5, 6)), r.normal(size=(5, 6)), 0.3))),
-    "gaussian log likelihood": Ordinary(gaussian_log_likelihood, normals((7, 3), (3,), (3, 3))),
-    "precision likelihood": Ordinary(precision_likelihood, normals((3, 3), (8, 3))),
-    "stationary inverse": Ordinary(stationary_inverse, normals((4, 4), (4,), (4,))),
-    "spectral gap": Ordinary(spectral_gap, normals((5, 5))),
-    "low rank": Ordinary(low_rank, drawn(_seen)),
-    "gaussian process": Ordinary(
-        gaussian_process,
-        drawn(lambda r: (r.normal(size=(7, 2)), r.normal(size=7), np.log([1.0, 1.2, 0.4]) + 0.1 * r.normal(size=3))),
-    ),
-    "maximum mean discrepancy": Ordinary(maximum_mean_discrepancy, normals((6, 2), (7, 2))),
-    "kernel ridge": Ordinary(kernel_ridge, normals((6,), (6,), (4,), (4,), ())),
-    "bilinear": Ordinary(
-        bilinear, drawn(lambda r: (r.normal(size=(5, 6)), r.uniform(-0.5, 5, size=(8, 2)), r.normal(size=8)))
-    ),
-    "affine grid": Ordinary(affine_grid, normals((2, 3), (3, 2))),
-    "quaternion rotation": Ordinary(quaternion_rotation, normals((4,), (6, 3), (6, 3))),
-    "robot arm": Ordinary(
-        robot_arm,
-        drawn(lambda r: (r.normal(size=3), r.uniform(0.5, 1.5, size=3), np.array([1.0, 1.5]) + r.uniform(size=2))),
-    ),
-    "camera": Ordinary(
-        camera, drawn(lambda r: (r.normal(size=(6, 3)), 0.3 * r.normal(size=6), np.array(2.0), r.normal(size=(6, 2))))
-    ),
-    "bezier": Ordinary(bezier, drawn(lambda r: (r.normal(size=(4, 2)), r.uniform(size=9), r.normal(size=(9, 2))))),
-    "catmull-rom": Ordinary(
-        catmull_rom, drawn(lambda r: (r.normal(size=8), r.uniform(1, 6, size=10), r.normal(size=10)))
-    ),
-    "polynomial fit": Ordinary(polynomial_fit, normals((5,), (9,), (9,))),
-    "polygon area": Ordinary(polygon_area, normals((6, 2))),
-}

@@ -6,22 +6,25 @@ import numpy as np
 
 import minigrad as mg
 
-from .ordinary import Ordinary, drawn, normals
+from .ordinary import integers, ordinary, uniform
 
 # --- regression -----------------------------------------------------------------------------------------------------
 
 
+@ordinary((3,), (), (10, 3), (10,))
 def linear_regression(w, b, x, y):
     prediction = x @ w + b
     return np.mean((prediction - y) ** 2)
 
 
+@ordinary((9, 4), (9,), (4,), 0.5)
 def ridge(X, y, beta, lam):
     """Ridge regression: squared residuals plus a penalty on the coefficients."""
     r = y - X @ beta
     return r @ r + lam * beta @ beta
 
 
+@ordinary((5,), (), (12, 5), (12,))
 def elastic_net(coef, intercept, X, y, *, alpha=0.1, l1_ratio=0.3):
     residual = X @ coef + intercept - y
     data = 0.5 * np.mean(residual**2)
@@ -29,18 +32,21 @@ def elastic_net(coef, intercept, X, y, *, alpha=0.1, l1_ratio=0.3):
     return data + alpha * penalty
 
 
+@ordinary((4,), lambda r: r.normal(), (20, 4), lambda r: r.choice([-1.0, 1.0], size=20))
 def logistic_regression(w: Any, b: Any, x: Any, labels: Any) -> Any:
     """Labels are -1 or 1."""
     margin = labels * (x.dot(w) + b)
     return np.logaddexp(0.0, -margin).mean()
 
 
+@ordinary((3,), (15, 3), integers(0, 2, 15))
 def bernoulli_regression(theta, X, y):
     # the way it is written in most courses: probabilities first, then logs
     p = 1 / (1 + np.exp(-(X @ theta)))
     return -np.sum(y * np.log(p) + (1 - y) * np.log(1 - p)) / len(y)
 
 
+@ordinary((5, 3), (3,), (8, 5), integers(0, 3, 8))
 def softmax_regression(W, b, X, y):
     logits = X @ W + b
     logits = logits - logits.max(axis=1, keepdims=True)
@@ -48,11 +54,21 @@ def softmax_regression(W, b, X, y):
     return -log_p[np.arange(len(y)), y].mean()
 
 
+@ordinary(
+    lambda r: 0.3 * r.normal(size=3), (10, 3), lambda r: r.poisson(2.0, size=10), lambda r: 0.1 * r.normal(size=10)
+)
 def poisson_regression(beta, X, counts, log_exposure):
     eta = X @ beta + log_exposure
     return np.sum(np.exp(eta) - counts * eta)
 
 
+@ordinary(
+    (3,),
+    lambda r: np.array([-1.0]) + 0.1 * r.normal(size=1),
+    lambda r: 0.3 * r.normal(size=2),
+    (10, 3),
+    integers(0, 4, 10),
+)
 def ordinal_regression(w, first_cut, log_gaps, X, grade):
     """Proportional odds: the cuts are kept in order by adding positive gaps to the first one."""
     cuts = np.concatenate([first_cut, first_cut + np.cumsum(np.exp(log_gaps))])
@@ -64,6 +80,7 @@ def ordinal_regression(w, first_cut, log_gaps, X, grade):
     return -np.mean(np.log(p[np.arange(n), grade] + 1e-9))
 
 
+@ordinary((4,), (), (), (11, 4), (11,))
 def robust_student(w, log_scale, log_df, X, y):
     """Student t noise, up to terms that need the gamma function."""
     scale, df = np.exp(log_scale), np.exp(log_df)
@@ -71,6 +88,7 @@ def robust_student(w, log_scale, log_df, X, y):
     return np.sum(0.5 * (df + 1) * np.log1p(z**2 / df) + log_scale)
 
 
+@ordinary((4,), (11, 4), (11,))
 def huber_regression(w, X, y, delta=1.0):
     error = y - X @ w
     small = np.abs(error) <= delta
@@ -79,6 +97,7 @@ def huber_regression(w, X, y, delta=1.0):
     return np.where(small, quadratic, linear).mean()
 
 
+@ordinary((3, 3), (3,), (10, 3), (10,), np.array([0.1, 0.5, 0.9]))
 def quantile_loss(weights, bias, x, y, levels):
     """Pinball loss for several levels at once; every level has its own column of weights."""
     predictions = x @ weights + bias
@@ -86,6 +105,7 @@ def quantile_loss(weights, bias, x, y, levels):
     return np.maximum(levels * difference, (levels - 1) * difference).mean(0).sum()
 
 
+@ordinary((10,), ())
 def median_absolute_deviation(x, centre):
     d = np.abs(x - centre)
     return np.median(d) + 0.1 * np.mean(d)
@@ -99,6 +119,7 @@ def _logsumexp(a, axis):
     return np.squeeze(m, axis=axis) + np.log(np.sum(np.exp(a - m), axis=axis))
 
 
+@ordinary((12, 2), (3,), (3, 2), (3, 2))
 def gaussian_mixture(x, logits, means, log_stds):
     """Negative log likelihood of a mixture of K Gaussians with diagonal covariances.
 
@@ -110,6 +131,7 @@ def gaussian_mixture(x, logits, means, log_stds):
     return -np.mean(_logsumexp(log_weights + log_prob, axis=1))
 
 
+@ordinary((14, 2), (3, 2), 1.5, name="soft k-means")
 def soft_kmeans(points, centres, temperature):
     d2 = ((points[:, None] - centres[None]) ** 2).sum(-1)
     r = np.exp(-d2 / temperature)
@@ -117,6 +139,7 @@ def soft_kmeans(points, centres, temperature):
     return (r * d2).sum() / len(points)
 
 
+@ordinary((10, 5), (5, 2))
 def pca_loss(X, V):
     Xc = X - X.mean(axis=0)
     Z = Xc @ V
@@ -125,6 +148,7 @@ def pca_loss(X, V):
     return np.sum((Xc - reconstruction) ** 2) + np.sum(orthogonality**2)
 
 
+@ordinary((3,), (8, 3), (6, 3))
 def fisher_criterion(w, first, second):
     a, b = first @ w, second @ w
     between = (np.mean(a) - np.mean(b)) ** 2
@@ -132,6 +156,13 @@ def fisher_criterion(w, first, second):
     return -between / within
 
 
+def _joint(rng: np.random.Generator, n: int) -> Any:
+    p = rng.uniform(0.1, 1, size=(n, n))
+    p = (p + p.T) * (1 - np.eye(n))
+    return p / p.sum()
+
+
+@ordinary((7, 2), lambda r: _joint(r, 7), name="t-sne")
 def tsne(positions, P):
     n = positions.shape[0]
     sq = np.sum(positions**2, axis=1)
@@ -143,6 +174,7 @@ def tsne(positions, P):
     return np.sum(p * np.log(p / q))
 
 
+@ordinary((5, 2), np.array(np.triu_indices(5, 1)).T, uniform(0.5, 2.0, 10))
 def stress(layout: Any, pairs: Any, wanted: Any) -> Any:
     """Multidimensional scaling: the drawn distances should be the wanted ones."""
     i, j = pairs[:, 0], pairs[:, 1]
@@ -150,6 +182,7 @@ def stress(layout: Any, pairs: Any, wanted: Any) -> Any:
     return np.sum((drawn_distance - wanted) ** 2 / wanted)
 
 
+@ordinary((6, 2), (7, 2), (6,), (7,), integers(0, 6, 15), integers(0, 7, 15), uniform(1, 5, 15))
 def matrix_factorisation(U, V, user_bias, item_bias, users, items, ratings):
     mu = 3.5
     predicted = mu + user_bias[users] + item_bias[items] + (U[users] * V[items]).sum(axis=1)
@@ -158,6 +191,7 @@ def matrix_factorisation(U, V, user_bias, item_bias, users, items, ratings):
     return loss + reg
 
 
+@ordinary((6, 3), (6, 3), integers(0, 6, (9, 3)), name="bayesian personalised ranking")
 def bpr(user_vectors, item_vectors, triples):
     """Bayesian personalised ranking over (user, liked item, other item)."""
     u = user_vectors[triples[:, 0]]
@@ -170,6 +204,7 @@ def bpr(user_vectors, item_vectors, triples):
 # --- survival -----------------------------------------------------------------------------------------------------------
 
 
+@ordinary((3,), (10, 3), lambda r: r.permutation(10), np.array([1, 0, 1, 1, 1, 0, 1, 0, 1, 1]))
 def cox(beta, X, order, event):
     """Partial likelihood; ``order`` sorts the patients from the longest time to the shortest."""
     risk = (X @ beta)[order]
@@ -178,6 +213,7 @@ def cox(beta, X, order, event):
     return -np.sum((risk - at_risk) * happened) / np.sum(happened)
 
 
+@ordinary(np.array(0.2), lambda r: 0.3 * r.normal(size=3), uniform(0.5, 3, 10), (10, 3), lambda r: r.random(10) < 0.7)
 def weibull(log_k, w, times, X, observed):
     k = np.exp(log_k)
     log_lam = X @ w
@@ -189,6 +225,7 @@ def weibull(log_k, w, times, X, observed):
 # --- losses of classification and vision --------------------------------------------------------------------------------
 
 
+@ordinary((4, 3), (9, 4), integers(0, 3, 9))
 def multiclass_hinge(W, X, y):
     scores = X @ W
     n = X.shape[0]
@@ -198,6 +235,7 @@ def multiclass_hinge(W, X, y):
     return margins.sum() / n - 1 + 5e-3 * np.sum(W * W)
 
 
+@ordinary((5, 4), integers(0, 2, (5, 4)))
 def focal(logits, targets, gamma=2.0, alpha=0.25):
     p = mg.sigmoid(logits)
     pt = np.where(targets == 1, p, 1 - p)
@@ -205,6 +243,7 @@ def focal(logits, targets, gamma=2.0, alpha=0.25):
     return np.mean(-weight * (1 - pt) ** gamma * np.log(np.clip(pt, 1e-7, 1.0)))
 
 
+@ordinary((2, 6, 6), integers(0, 2, (2, 6, 6)))
 def dice(logits, mask):
     prob = 1.0 / (1.0 + np.exp(-logits))
     axes = (1, 2)
@@ -213,6 +252,12 @@ def dice(logits, mask):
     return 1 - np.mean((2 * intersection + 1.0) / (total + 1.0))
 
 
+def _boxes(rng: np.random.Generator) -> Any:
+    corner = rng.uniform(0, 1, size=(6, 2))
+    return np.concatenate([corner, corner + rng.uniform(1, 2, size=(6, 2))], axis=1)
+
+
+@ordinary(_boxes, _boxes)
 def box_iou(predicted, target):
     """1 - IoU of boxes (x0, y0, x1, y1)."""
     left_top = np.maximum(predicted[:, :2], target[:, :2])
@@ -227,6 +272,7 @@ def box_iou(predicted, target):
     return (1 - overlap / union).mean()
 
 
+@ordinary(lambda r: r.normal(size=(6, 4)).astype(np.float32), integers(0, 4, 6))
 def label_smoothing(logits, labels):
     eps, k = 0.1, logits.shape[-1]
     smooth = np.full((len(labels), k), eps / k)
@@ -234,6 +280,7 @@ def label_smoothing(logits, labels):
     return -(smooth * mg.log_softmax(logits)).sum(-1).mean()
 
 
+@ordinary((6, 5), (6, 5), integers(0, 5, 6))
 def distillation(student, teacher, labels):
     T = 3.0
     soft = mg.softmax(teacher / T)
@@ -242,6 +289,7 @@ def distillation(student, teacher, labels):
     return 0.7 * T * T * np.mean(kl) + 0.3 * hard
 
 
+@ordinary((6, 4), (6, 4), ())
 def info_nce(a, b, log_temperature):
     a = a / np.linalg.norm(a, axis=1, keepdims=True)
     b = b / np.linalg.norm(b, axis=1, keepdims=True)
@@ -251,12 +299,14 @@ def info_nce(a, b, log_temperature):
     return -(rows.mean() + cols.mean()) / 2
 
 
+@ordinary((7, 3), (7, 3), (7, 3))
 def triplet(anchor, positive, negative, margin=0.5):
     dp = np.sqrt(((anchor - positive) ** 2).sum(axis=-1) + 1e-8)
     dn = np.sqrt(((anchor - negative) ** 2).sum(axis=-1) + 1e-8)
     return np.maximum(dp - dn + margin, 0.0).mean()
 
 
+@ordinary((5, 3), (5, 3), (8, 3))
 def hardest_triplet(anchor, positive, pool):
     """The negative of each anchor is the nearest vector of the pool."""
     to_pool = np.sum((anchor[:, None, :] - pool[None, :, :]) ** 2, axis=2)
@@ -266,6 +316,7 @@ def hardest_triplet(anchor, positive, pool):
     return mg.relu(dp - dn + 1.0).sum()
 
 
+@ordinary((20, 4), (20, 4), integers(0, 20, 6), integers(0, 20, 6), integers(0, 20, (6, 3)))
 def word2vec(center_vectors, context_vectors, centers, contexts, negatives):
     """Skip-gram with negative sampling. negatives: (batch, k) indices."""
     v = center_vectors[centers]  # (batch, d)
@@ -279,6 +330,7 @@ def word2vec(center_vectors, context_vectors, centers, contexts, negatives):
 # --- sequences ------------------------------------------------------------------------------------------------------------
 
 
+@ordinary((3,), (3, 3), (3, 4), integers(0, 4, 6))
 def hmm_forward(log_start, transition_scores, emission_scores, observations):
     log_pi = log_start - mg.logsumexp(log_start, axis=0)
     log_A = transition_scores - mg.logsumexp(transition_scores, axis=1, keepdims=True)
@@ -289,6 +341,7 @@ def hmm_forward(log_start, transition_scores, emission_scores, observations):
     return -mg.logsumexp(alpha, axis=0)
 
 
+@ordinary((6, 4), (4, 4), integers(0, 4, 6))
 def crf(unary, pairwise, tags):
     """Negative log likelihood of a linear chain."""
     T = unary.shape[0]
@@ -299,6 +352,7 @@ def crf(unary, pairwise, tags):
     return _logsumexp(forward, 0) - score
 
 
+@ordinary((5, 2), lambda r: np.eye(3) + 0.1 * r.normal(size=(3, 3)), (2, 3), np.array(-1.0), np.array(-0.5))
 def kalman(y, A, C, log_q, log_r):
     n, m = A.shape[0], C.shape[0]
     Q, R = np.exp(log_q) * np.eye(n), np.exp(log_r) * np.eye(m)
@@ -318,6 +372,7 @@ def kalman(y, A, C, log_q, log_r):
     return nll
 
 
+@ordinary(lambda r: 0.3 * r.normal(size=3), np.array(0.1), (20,))
 def autoregression(phi, log_sigma, series):
     p = phi.shape[0]
     windows = np.lib.stride_tricks.sliding_window_view(series, p)[:-1]
@@ -325,6 +380,7 @@ def autoregression(phi, log_sigma, series):
     return 0.5 * (e**2).sum() + len(e) * log_sigma
 
 
+@ordinary((3,), (8,))
 def garch(params, returns):
     omega, alpha, beta = np.exp(params[0]), mg.sigmoid(params[1]) * 0.3, mg.sigmoid(params[2]) * 0.6
     variance = np.var(returns)
@@ -338,6 +394,7 @@ def garch(params, returns):
 # --- decisions ----------------------------------------------------------------------------------------------------------
 
 
+@ordinary((4, 6), (6, 2), (7, 4), integers(0, 2, 7), lambda r: r.uniform(size=7))
 def policy_gradient(W1, W2, states, actions, rewards):
     """REINFORCE with the mean return as the baseline; the actions are given."""
     h = np.tanh(states @ W1)
@@ -347,6 +404,7 @@ def policy_gradient(W1, W2, states, actions, rewards):
     return -(logp[range(len(actions)), actions] * advantage).mean()
 
 
+@ordinary((8, 3), lambda r: -1.1 + 0.2 * r.normal(size=8), integers(0, 3, 8), (8,))
 def ppo(logits, old_log_prob, actions, advantages, clip=0.2):
     log_p = mg.log_softmax(logits)
     taken = np.take_along_axis(log_p, actions[:, None], axis=1).squeeze(1)
@@ -356,6 +414,7 @@ def ppo(logits, old_log_prob, actions, advantages, clip=0.2):
     return -np.mean(objective) - 0.01 * np.mean(entropy)
 
 
+@ordinary((5, 2), (6, 2))
 def sinkhorn(x, y, eps=0.5):
     """Entropic optimal transport between two clouds of points, in the log domain."""
     cost = np.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)
@@ -368,187 +427,6 @@ def sinkhorn(x, y, eps=0.5):
     return np.sum(plan * cost)
 
 
+@ordinary((9,), (9,))
 def wasserstein_1d(a, b):
     return np.abs(np.sort(a) - np.sort(b)).mean()
-
-
-# --- examples -----------------------------------------------------------------------------------------------------------
-
-
-def _boxes(rng: np.random.Generator) -> Any:
-    corner = rng.uniform(0, 1, size=(6, 2))
-    return np.concatenate([corner, corner + rng.uniform(1, 2, size=(6, 2))], axis=1)
-
-
-def _joint(rng: np.random.Generator, n: int) -> Any:
-    p = rng.uniform(0.1, 1, size=(n, n))
-    p = (p + p.T) * (1 - np.eye(n))
-    return p / p.sum()
-
-
-PROGRAMS = {
-    "linear regression": Ordinary(linear_regression, normals((3,), (), (10, 3), (10,))),
-    "ridge": Ordinary(ridge, drawn(lambda r: (r.normal(size=(9, 4)), r.normal(size=9), r.normal(size=4), 0.5))),
-    "elastic net": Ordinary(elastic_net, normals((5,), (), (12, 5), (12,))),
-    "logistic regression": Ordinary(
-        logistic_regression,
-        drawn(lambda r: (r.normal(size=4), r.normal(), r.normal(size=(20, 4)), r.choice([-1.0, 1.0], size=20))),
-    ),
-    "bernoulli regression": Ordinary(
-        bernoulli_regression, drawn(lambda r: (r.normal(size=3), r.normal(size=(15, 3)), r.integers(0, 2, size=15)))
-    ),
-    "softmax regression": Ordinary(
-        softmax_regression,
-        drawn(lambda r: (r.normal(size=(5, 3)), r.normal(size=3), r.normal(size=(8, 5)), r.integers(0, 3, size=8))),
-    ),
-    "poisson regression": Ordinary(
-        poisson_regression,
-        drawn(
-            lambda r: (0.3 * r.normal(size=3), r.normal(size=(10, 3)), r.poisson(2.0, size=10), 0.1 * r.normal(size=10))
-        ),
-    ),
-    "ordinal regression": Ordinary(
-        ordinal_regression,
-        drawn(
-            lambda r: (
-                r.normal(size=3),
-                np.array([-1.0]) + 0.1 * r.normal(size=1),
-                0.3 * r.normal(size=2),
-                r.normal(size=(10, 3)),
-                r.integers(0, 4, size=10),
-            )
-        ),
-    ),
-    "robust student": Ordinary(robust_student, normals((4,), (), (), (11, 4), (11,))),
-    "huber regression": Ordinary(huber_regression, normals((4,), (11, 4), (11,))),
-    "quantile loss": Ordinary(
-        quantile_loss,
-        drawn(
-            lambda r: (
-                r.normal(size=(3, 3)),
-                r.normal(size=3),
-                r.normal(size=(10, 3)),
-                r.normal(size=10),
-                np.array([0.1, 0.5, 0.9]),
-            )
-        ),
-    ),
-    "median absolute deviation": Ordinary(median_absolute_deviation, normals((10,), ())),
-    "gaussian mixture": Ordinary(gaussian_mixture, normals((12, 2), (3,), (3, 2), (3, 2))),
-    "soft k-means": Ordinary(soft_kmeans, drawn(lambda r: (r.normal(size=(14, 2)), r.normal(size=(3, 2)), 1.5))),
-    "pca loss": Ordinary(pca_loss, normals((10, 5), (5, 2))),
-    "fisher criterion": Ordinary(fisher_criterion, normals((3,), (8, 3), (6, 3))),
-    "t-sne": Ordinary(tsne, drawn(lambda r: (r.normal(size=(7, 2)), _joint(r, 7)))),
-    "stress": Ordinary(
-        stress,
-        drawn(lambda r: (r.normal(size=(5, 2)), np.array(np.triu_indices(5, 1)).T, r.uniform(0.5, 2.0, size=10))),
-    ),
-    "matrix factorisation": Ordinary(
-        matrix_factorisation,
-        drawn(
-            lambda r: (
-                r.normal(size=(6, 2)),
-                r.normal(size=(7, 2)),
-                r.normal(size=6),
-                r.normal(size=7),
-                r.integers(0, 6, size=15),
-                r.integers(0, 7, size=15),
-                r.uniform(1, 5, size=15),
-            )
-        ),
-    ),
-    "bayesian personalised ranking": Ordinary(
-        bpr, drawn(lambda r: (r.normal(size=(6, 3)), r.normal(size=(6, 3)), r.integers(0, 6, size=(9, 3))))
-    ),
-    "cox": Ordinary(
-        cox,
-        drawn(
-            lambda r: (
-                r.normal(size=3),
-                r.normal(size=(10, 3)),
-                r.permutation(10),
-                np.array([1, 0, 1, 1, 1, 0, 1, 0, 1, 1]),
-            )
-        ),
-    ),
-    "weibull": Ordinary(
-        weibull,
-        drawn(
-            lambda r: (
-                np.array(0.2),
-                0.3 * r.normal(size=3),
-                r.uniform(0.5, 3, size=10),
-                r.normal(size=(10, 3)),
-                r.random(10) < 0.7,
-            )
-        ),
-    ),
-    "multiclass hinge": Ordinary(
-        multiclass_hinge, drawn(lambda r: (r.normal(size=(4, 3)), r.normal(size=(9, 4)), r.integers(0, 3, size=9)))
-    ),
-    "focal": Ordinary(focal, drawn(lambda r: (r.normal(size=(5, 4)), r.integers(0, 2, size=(5, 4))))),
-    "dice": Ordinary(dice, drawn(lambda r: (r.normal(size=(2, 6, 6)), r.integers(0, 2, size=(2, 6, 6))))),
-    "box iou": Ordinary(box_iou, drawn(lambda r: (_boxes(r), _boxes(r)))),
-    "label smoothing": Ordinary(
-        label_smoothing, drawn(lambda r: (r.normal(size=(6, 4)).astype(np.float32), r.integers(0, 4, size=6)))
-    ),
-    "distillation": Ordinary(
-        distillation, drawn(lambda r: (r.normal(size=(6, 5)), r.normal(size=(6, 5)), r.integers(0, 5, size=6)))
-    ),
-    "info nce": Ordinary(info_nce, normals((6, 4), (6, 4), ())),
-    "triplet": Ordinary(triplet, normals((7, 3), (7, 3), (7, 3))),
-    "hardest triplet": Ordinary(hardest_triplet, normals((5, 3), (5, 3), (8, 3))),
-    "word2vec": Ordinary(
-        word2vec,
-        drawn(
-            lambda r: (
-                r.normal(size=(20, 4)),
-                r.normal(size=(20, 4)),
-                r.integers(0, 20, size=6),
-                r.integers(0, 20, size=6),
-                r.integers(0, 20, size=(6, 3)),
-            )
-        ),
-    ),
-    "hmm forward": Ordinary(
-        hmm_forward,
-        drawn(lambda r: (r.normal(size=3), r.normal(size=(3, 3)), r.normal(size=(3, 4)), r.integers(0, 4, size=6))),
-    ),
-    "crf": Ordinary(crf, drawn(lambda r: (r.normal(size=(6, 4)), r.normal(size=(4, 4)), r.integers(0, 4, size=6)))),
-    "kalman": Ordinary(
-        kalman,
-        drawn(
-            lambda r: (
-                r.normal(size=(5, 2)),
-                np.eye(3) + 0.1 * r.normal(size=(3, 3)),
-                r.normal(size=(2, 3)),
-                np.array(-1.0),
-                np.array(-0.5),
-            )
-        ),
-    ),
-    "autoregression": Ordinary(
-        autoregression, drawn(lambda r: (0.3 * r.normal(size=3), np.array(0.1), r.normal(size=20)))
-    ),
-    "garch": Ordinary(garch, normals((3,), (8,))),
-    "policy gradient": Ordinary(
-        policy_gradient,
-        drawn(
-            lambda r: (
-                r.normal(size=(4, 6)),
-                r.normal(size=(6, 2)),
-                r.normal(size=(7, 4)),
-                r.integers(0, 2, size=7),
-                r.uniform(size=7),
-            )
-        ),
-    ),
-    "ppo": Ordinary(
-        ppo,
-        drawn(
-            lambda r: (r.normal(size=(8, 3)), -1.1 + 0.2 * r.normal(size=8), r.integers(0, 3, size=8), r.normal(size=8))
-        ),
-    ),
-    "sinkhorn": Ordinary(sinkhorn, normals((5, 2), (6, 2))),
-    "wasserstein 1d": Ordinary(wasserstein_1d, normals((9,), (9,))),
-}
