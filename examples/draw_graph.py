@@ -3,7 +3,7 @@
     python examples/draw_graph.py                        # into out/
     python examples/draw_graph.py --out docs/images      # the pictures that the pages show
 
-This needs Graphviz: pip install graphviz pygraphviz.
+This needs Graphviz: pip install pygraphviz.
 """
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ import lesson_notebooks
 from common import make_folder, run
 
 ROOT = Path(__file__).parents[1]
-PICTURES = ("matplotlib", "graphviz", "pygraphviz")  # what the lessons draw with; pygraphviz carries Graphviz
+PICTURES = ("matplotlib", "pygraphviz")  # what the lessons draw with; pygraphviz carries Graphviz
 README = """# minigrad without a network · ネットワークのない教室で
 
 {en} In a terminal, in this folder, once (your teacher says the number; without it one is drawn):

@@ -283,7 +283,7 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 _TOGETHER = {
-    "graph": "graphviz pygraphviz",
+    "graph": "pygraphviz",
     "gpu": '"cupy-cuda12x[ctk]"',
     "mpi": "mpi4py impi-rt" if sys.platform == "win32" else "mpi4py mpich",
 }  # packages that are only useful together, by the extra

@@ -30,7 +30,7 @@ def test_without_a_folder_the_pictures_of_the_docs_stay(script: str, tmp_path: P
 
 
 def test_the_graphs_are_drawn_where_one_says(tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install pygraphviz")
     before = stamps()
     done = command("draw_graph.py", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -44,7 +44,7 @@ def test_the_lab_holds_every_lesson_in_both_languages_and_one_wheel(lab: Path) -
 
 def test_the_readme_names_what_is_packed() -> None:
     full, bare = offline_lab.readme(["jupyterlab"], wheels=True), offline_lab.readme(["jupyterlab"], wheels=False)
-    assert "--find-links wheels minigrad matplotlib jupyterlab\n" in full and "jupyter lab" in full
+    assert "--find-links wheels minigrad matplotlib pygraphviz jupyterlab\n" in full and "jupyter lab" in full
     assert "--find-links wheels minigrad\n" in bare and "jupyter" not in bare and "--system-site-packages" in bare
     assert "jupyter" not in offline_lab.readme([], wheels=True)
     assert full.count(platform.python_version()) == 2 and platform.python_version() not in bare

@@ -462,7 +462,7 @@ def test_without_a_layout_program_the_dot_text_is_written(program, said):
     program()
     status, out, err = said("graph", "lesson.py:lesson", "--out", "g.png")
     assert (status, out) == (2, "")
-    assert "pip install graphviz pygraphviz" in err and "g.dot has the DOT text instead" in err
+    assert "pip install pygraphviz" in err and "g.dot has the DOT text instead" in err
     assert Path("g.dot").exists()
 
 

@@ -276,7 +276,7 @@ def test_without_matplotlib_nobody_can_look_into_the_fonts(monkeypatch: pytest.M
 
 
 def test_pygraphviz_draws_with_the_font_it_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install pygraphviz")
     monkeypatch.setattr("shutil.which", lambda name: None)
     dot = 'digraph { graph [a=b] a [label="a long label, in the font that is lent"] }'
     lent = graphviz.typeset(dot, "svg")

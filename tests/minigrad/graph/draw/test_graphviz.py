@@ -19,7 +19,7 @@ from minigrad.graph import Drawing
 from tests.leaves import leaf
 
 SVG = "{http://www.w3.org/2000/svg}"
-SENTENCE = "drawing a graph (not as text) needs pygraphviz: pip install graphviz pygraphviz"
+SENTENCE = "drawing a graph (not as text) needs pygraphviz: pip install pygraphviz"
 
 
 def small_graph() -> Drawing:
@@ -129,7 +129,7 @@ def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_of_the_user_is_not_imported_by_the_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install pygraphviz")
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.chdir(tmp_path)
     for name in ("pygraphviz.py", "threading.py"):

@@ -363,7 +363,7 @@ def test_without_graphviz_the_page_has_a_sentence_in_place_of_the_graph(tmp_path
     loss.backward()
     flow.step()
     text = flow.to_html(tmp_path / "flow.html", loss).read_text(encoding="utf-8")
-    assert '"undrawn":"drawing a graph (not as text) needs pygraphviz: pip install graphviz pygraphviz"' in text
+    assert '"undrawn":"drawing a graph (not as text) needs pygraphviz: pip install pygraphviz"' in text
     assert 'undrawn":' not in flow.to_html(tmp_path / "flow.html").read_text(encoding="utf-8")
 
 
