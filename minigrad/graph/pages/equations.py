@@ -41,6 +41,7 @@ _SIGNS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 _ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one binds tighter
 _MINUS: Tree = ["op", "−"]
+_CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 
 
 def equation(found: Formula, primitive: Any, argument: str, values: Mapping[str, Any]) -> Tree:
@@ -153,12 +154,12 @@ class _Builder:
         value = self.values.get(name)
         if name == "g" or f"{name}_shape" in self.values:
             return ["ref", name]
-        if name in ("pi", "e"):
-            return ["num", {"pi": "π", "e": "e"}[name]]
         if isinstance(value, str):
             return _quoted(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return ["num", f"{value:.4g}"]
+        if name in _CONSTANTS:
+            return ["num", _CONSTANTS[name]]
         return ["words", {"en": name, "ja": name}]
 
 
