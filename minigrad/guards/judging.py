@@ -139,10 +139,11 @@ def _judge(exact: RuleSlope, found: Differences, tolerance: float, last: bool = 
     # What the terms of a sum that cancels may be off by counts at the end only, because another step may show more.
     allowed = tolerance * max(size if last and math.isfinite(slope) else abs(slope), abs(numeric))
     complete = bool(found.reliable.all())
-    verdict, reason = _verdict(slope, numeric, allowed, errors, complete, last)
+    tells = TELLS if last else tolerance  # before the last step, a better one may come
+    verdict, reason = _verdict(slope, numeric, allowed, tells, errors, complete, last)
     if verdict == "wrong" and last:
         errors |= exact.objections(u, slope, found)
-        verdict, reason = _verdict(slope, numeric, allowed, errors, complete, last)
+        verdict, reason = _verdict(slope, numeric, allowed, tells, errors, complete, last)
     if not found.reliable.any():
         verdict, reason = "unclear", "unreliable"
     bend = float(np.sum(abs(u) * np.where(found.reliable, found.best.bend, 0.0)))
@@ -156,12 +157,19 @@ def _judge(exact: RuleSlope, found: Differences, tolerance: float, last: bool = 
 
 
 def _verdict(
-    exact: float, numeric: float, allowed: float, errors: Mapping[str, float], complete: bool, last: bool
+    exact: float,
+    numeric: float,
+    allowed: float,
+    tells: float,
+    errors: Mapping[str, float],
+    complete: bool,
+    last: bool,
 ) -> tuple[str, str]:
     """Return the verdict, and the reason if it is unclear.
 
     Args:
         allowed: the difference that counts as none.
+        tells: the largest relative error of a difference that can confirm a rule.
         errors: the possible differences of the two derivatives, by their reason. Their sum decides whether the rule can be
             called wrong. The errors of the numeric derivative alone decide whether it can confirm the rule.
         complete: whether every element of the output took part.
@@ -169,7 +177,7 @@ def _verdict(
     """
     own = errors["rounding"] + errors["curvature"] + errors.get("bend", 0.0)
     scale, off = max(abs(exact), abs(numeric)), abs(exact - numeric)
-    sure = complete and own <= TELLS * (scale if math.isfinite(scale) else abs(numeric))
+    sure = complete and own <= tells * (scale if math.isfinite(scale) else abs(numeric))
     if not math.isfinite(exact):
         return ("wrong", "") if sure and last else ("unclear", "infinite")
     if complete and scale > 0 and off <= allowed:

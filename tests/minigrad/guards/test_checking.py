@@ -147,6 +147,15 @@ def test_a_small_number_is_not_hidden_behind_large_ones() -> None:
         check_grads(total, [np.array([1.0, 1e-5])], 1)
 
 
+@pytest.mark.parametrize("turns", [40.0, 80.0, 120.0, 160.0])
+def test_a_small_error_is_not_hidden_by_a_first_step_that_is_too_large(turns: float) -> None:
+    fast = primitive(lambda x, /: np.sin(turns * x), name="fast").vjp(
+        x=lambda g, x: 1.001 * g * turns * np.cos(turns * x)
+    )
+    with pytest.raises(GradientError):
+        check_grads(fast, [X], 1)
+
+
 def test_where_differences_cannot_tell_nothing_is_called_wrong() -> None:
     check_grads(mg.relu, [np.array([0.0])])
     check_grads(np.abs, [np.array([0.0, 1.0])], 1)
