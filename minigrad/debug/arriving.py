@@ -1,4 +1,4 @@
-"""Rules about gradients that do not arrive: unused parameters, a tape that was cut, and derivatives of exactly zero."""
+"""Checks of gradients that do not arrive: unused parameters, a tape that was cut, and derivatives of exactly zero."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..graph.record.trace import note_of
 from ..rules.about import known
 from ..rules.neural import softmax
 from ..source.index import Index, callee
-from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
 from .finding import DebugFinding
 from .look import FullLook, address
 from .source import in_loop
+from .watched import Seen, WatchedRun, line_of, name_of, pairs, values_of
 
 SHUFFLES = ("permutation", "shuffle", "Batches", "choice")
 DRAWS = ("integers", "uniform", "normal", "random", "standard_normal")
@@ -40,33 +40,35 @@ def _tensors(look: FullLook) -> dict[int, tuple[str, Tensor]]:
     return found
 
 
-def without_gradient(case: WatchedRun) -> list[DebugFinding]:
+def without_gradient(watched: WatchedRun) -> list[DebugFinding]:
     """Parameters that are on no tape, although other ones are, and that the program does not change otherwise."""
-    reached = {id(t) for seen in case.seen for _, _, t in seen.look.leaves if t is not None}
-    last = case.seen[-1]
+    reached = {id(t) for seen in watched.seen for _, _, t in seen.look.leaves if t is not None}
+    last = watched.seen[-1]
     tensors = _tensors(last.look)
     missing = {key: item for key, item in tensors.items() if key not in reached}
-    earlier = _tensors(case.seen[0].look)
-    if not reached or not missing or len(case.seen) < SHARES:
+    earlier = _tensors(watched.seen[0].look)
+    if not reached or not missing or len(watched.seen) < SHARES:
         return []
     before = {id(t): np.array(t._array) for _, t in earlier.values()}
-    missing = {k: v for k, v in missing.items() if k in before and k not in _used_for_others(case)}
+    missing = {k: v for k, v in missing.items() if k in before and k not in _used_for_others(watched)}
     if not missing or _left_out_on_purpose(last.look, missing):
         return []
-    cut = _cut(case, last, missing)
+    cut = _cut(watched, last, missing)
     names = ", ".join(path for path, _ in list(missing.values())[:3])
     if cut is not None:
         line, how, used = cut
-        what = f"{names} ({len(missing)} tensors) got no gradient in {len(case.seen)} looks: {how}."
+        what = f"{names} ({len(missing)} tensors) got no gradient in {len(watched.seen)} looks: {how}."
         remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
-        return [DebugFinding("cut", case.seen[0].step, what, remedy, [line, used], certain=True).at(case.source())]
+        return [
+            DebugFinding("cut", watched.seen[0].step, what, remedy, [line, used], certain=True).at(watched.source())
+        ]
     path = next(iter(missing.values()))[0]
-    line = case.of_path(path)
-    used = _used_instead(case, path) or _first_use(case)
+    line = watched.of_path(path)
+    used = _used_instead(watched, path) or _first_use(watched)
     it = "it" if len(missing) == 1 else "them"
-    what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on {it}."
+    what = f"{names} got no gradient in {len(watched.seen)} looks: the loss does not depend on {it}."
     remedy = f"use {it} in the forward pass, or leave {it} out."
-    return [DebugFinding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
+    return [DebugFinding("no gradient", watched.seen[0].step, what, remedy, [line, used]).at(watched.source())]
 
 
 def _left_out_on_purpose(look: FullLook, missing: Mapping[int, Any]) -> bool:
@@ -75,25 +77,25 @@ def _left_out_on_purpose(look: FullLook, missing: Mapping[int, Any]) -> bool:
     return bool(held) and not held & set(missing)
 
 
-def _used_for_others(case: WatchedRun) -> set[int]:
+def _used_for_others(watched: WatchedRun) -> set[int]:
     """Return the tensors that change although no gradient reaches them: copies that the program itself keeps up to date."""
     values: dict[int, set[int]] = defaultdict(set)
-    for seen in case.seen:
+    for seen in watched.seen:
         for key, array in seen.look.copies.items():
             values[key].add(array)
     return {key for key, found in values.items() if len(found) > 1}
 
 
-def _used_instead(case: WatchedRun, path: str) -> int:
+def _used_instead(watched: WatchedRun, path: str) -> int:
     """Return the line of the forward pass that reads a name a second time which is like an unused one; 0 if none does.
 
     ``h @ W2 + b1``, where ``b2`` was meant, reads ``b1`` a second time.
     """
-    source = case.source()
+    source = watched.source()
     words = [word for word in re.findall(r"[^\W\d]\w*", path) if word not in ("weight", "bias")]
     if source is None or not words:
         return 0
-    name, forward = words[-1], {line_of(node) for node in case.seen[-1].graph.operations()}
+    name, forward = words[-1], {line_of(node) for node in watched.seen[-1].graph.operations()}
     kind: Any = ast.Constant if f"['{name}']" in path else ast.Attribute if f".{name}" in path else ast.Name
     lines: dict[str, list[int]] = defaultdict(list)
     for node in source.find(kind, lambda n: n.lineno in forward and not isinstance(getattr(n, "ctx", None), ast.Store)):
@@ -110,14 +112,14 @@ def _likeness(name: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one, two).ratio()
 
 
-def _first_use(case: WatchedRun) -> int:
+def _first_use(watched: WatchedRun) -> int:
     """Return the line of the forward pass that reads the first parameter."""
-    seen = case.seen[-1]
+    seen = watched.seen[-1]
     node = next((n for n in seen.graph.operations() if n.source is not None and not n.lane), None)
     return line_of(node) if node is not None else 0
 
 
-def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str, int] | None:
+def _cut(watched: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str, int] | None:
     """Return the line at which the tape from these parameters to the loss was cut, how, and the line that reads the array."""
     window, tape = seen.look.window, set(seen.look.entries)
     leaves = {t._node for _, t in missing.values()}
@@ -126,7 +128,7 @@ def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -
         if any(parent in depends for parent in map(_entry, entry.parents)) and entry not in tape:
             depends.add(entry)
     made = [entry for entry in depends if type(entry) is Entry]
-    source = case.source()
+    source = watched.source()
     if source is None:
         return None
     taken = [
@@ -185,9 +187,9 @@ def _entry(node: Any) -> Any:
     return getattr(node, "entry", node)
 
 
-def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
+def find_recurrent(watched: WatchedRun) -> list[DebugFinding]:
     """A value that each turn of a loop computes enters the next as a plain array, or a step begins with the last one's."""
-    for seen in case.seen[:1]:
+    for seen in watched.seen[:1]:
         made: dict[int, int] = {}
         ran: set[Any] = set()  # the places that have run
         within: set[Any] = set()  # the places that read a value of their own turn, because they had not run before it
@@ -204,16 +206,16 @@ def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
                         f"the value that line {line} computed in one turn of the loop enters the next as a plain array."
                     )
                     remedy = "pass the Tensor on: after .data or detach() no gradient flows back through the loop."
-                    return [DebugFinding("cut", seen.step, what, remedy, [line]).at(case.source(place))]
+                    return [DebugFinding("cut", seen.step, what, remedy, [line]).at(watched.source(place))]
             ran.add(place)
             if isinstance(answer, np.ndarray):
                 made[id(answer)] = line
-    return _forgotten(case) or _carried(case)
+    return _forgotten(watched) or _carried(watched)
 
 
-def _forgotten(case: WatchedRun) -> list[DebugFinding]:
+def _forgotten(watched: WatchedRun) -> list[DebugFinding]:
     """A loop of which only the last turn reaches the loss, in a function that detaches a value."""
-    for seen in case.seen[:1]:
+    for seen in watched.seen[:1]:
         turns: dict[Any, list[bool]] = defaultdict(list)
         tape = set(seen.look.entries)
         for entry, _, _ in seen.look.window.made:
@@ -221,7 +223,7 @@ def _forgotten(case: WatchedRun) -> list[DebugFinding]:
             if note is not None and note.source is not None:
                 turns[note.source].append(entry in tape)
         for place, reaching in turns.items():
-            source = case.source(place)
+            source = watched.source(place)
             if source is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
             for call in source.calls("detach"):
@@ -232,13 +234,13 @@ def _forgotten(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _carried(case: WatchedRun) -> list[DebugFinding]:
+def _carried(watched: WatchedRun) -> list[DebugFinding]:
     """A value of the last step's tape enters a step whose rows were drawn anew."""
-    source = case.source()
+    source = watched.source()
     drawn = source.calls(*SHUFFLES, *DRAWS) if source is not None else []
     if source is None or not any(callee(call) in SHUFFLES or in_loop(source, call) for call in drawn):
         return []
-    for before, after in pairs(case):
+    for before, after in pairs(watched):
         made = {id(answer): answer for _, _, answer in before.look.window.made if isinstance(answer, np.ndarray)}
         for entry, arrays, _ in after.look.window.made:
             if entry not in set(after.look.entries):
@@ -250,14 +252,14 @@ def _carried(case: WatchedRun) -> list[DebugFinding]:
                     what = f"step {after.step} begins with an array of shape {array.shape} that step {before.step} computed."
                     lines = [place.line for place in reversed(places) if place is not None]
                     return [DebugFinding("carried state", after.step, what, CARRIED, lines).at(source)]
-    return _written_state(case, source)
+    return _written_state(watched, source)
 
 
-def _written_state(case: WatchedRun, source: Index) -> list[DebugFinding]:
+def _written_state(watched: WatchedRun, source: Index) -> list[DebugFinding]:
     """An array of the program into which a step writes its result, and with which the next one begins."""
     writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and in_loop(source, n))
     lines = [write.lineno for write in writes if ".grad" not in ast.unparse(write.value)]
-    for before, after in pairs(case) if lines else ():
+    for before, after in pairs(watched) if lines else ():
         made = [node.value for node in before.graph.operations() if np.ndim(node.value) > 1 and np.ptp(node.value)]
         for edge in filter(after.is_constant, after.graph.edges):
             if any(np.shape(edge.value) == value.shape and np.array_equal(edge.value, value) for value in made):
@@ -281,16 +283,16 @@ def _can_be_flat(primitive: Any) -> bool:
     return facts.dies or facts.flat is not None or primitive is softmax
 
 
-def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
+def zero_gradients(watched: WatchedRun) -> list[DebugFinding]:
     """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
     zero: dict[Any, bool] = {}
-    for seen in case.seen:
+    for seen in watched.seen:
         for key, (_, gradient, _) in values_of(seen).items():
             zero[key] = zero.get(key, True) and (gradient is None or not np.any(gradient))
     keys = {key for key, always in zero.items() if always}
-    if not keys or len(case.seen) < SHARES or len(keys) == len(zero) == 0:
+    if not keys or len(watched.seen) < SHARES or len(keys) == len(zero) == 0:
         return []
-    seen = case.seen[-1]
+    seen = watched.seen[-1]
     for key, node, _ in seen.look.leaves:
         if key not in keys:
             continue
@@ -300,12 +302,12 @@ def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
         operands = seen.into[blocked.id]
         if len(operands) > 1 and any(isinstance(e.value, np.ndarray) and not e.value.any() for e in operands):
             continue  # a product with zeros, whose origin is elsewhere
-        name, line = name_of(case, seen, node)
-        what = f"the gradient of {name} is exactly 0 in {len(case.seen)} looks: '{blocked.operation}' passes none."
+        name, line = name_of(watched, seen, node)
+        what = f"the gradient of {name} is exactly 0 in {len(watched.seen)} looks: '{blocked.operation}' passes none."
         remedy = f"the derivative of '{blocked.operation}' is 0 for these values: replace it, or begin elsewhere."
-        place = case.source(blocked.source)
+        place = watched.source(blocked.source)
         return [
-            DebugFinding("zero gradient", case.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)
+            DebugFinding("zero gradient", watched.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)
         ]
     return []
 

@@ -1,4 +1,4 @@
-"""Rules about axes: broadcasting that makes a table, a mean that comes too early, the axis of a softmax, and masks."""
+"""Checks of axes: broadcasting that makes a table, a mean that comes too early, the axis of a softmax, and masks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from ..graph.record.model import Edge, Node
 from ..source.index import names_in
-from .case import Seen, WatchedRun, is_array, line_of
 from .finding import DebugFinding
 from .source import assignments, names_of_target
+from .watched import Seen, WatchedRun, is_array, line_of
 
 ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where"}
 HIDES = -1e4  # a score below this is hidden by a softmax
@@ -19,19 +19,19 @@ TINY = -1e-2  # a number between this and 0 hides no score
 BENDS = {"power", "square", "squared_error", "absolute", "log", "multiply", "sqrt", "exp"}
 
 
-def find_axes(case: WatchedRun) -> list[DebugFinding]:
+def find_axes(watched: WatchedRun) -> list[DebugFinding]:
     """Return the findings about axes, from the first look."""
     found: list[DebugFinding] = []
-    for seen in case.seen[:1]:
+    for seen in watched.seen[:1]:
         for node in seen.graph.operations():
-            found += _broadcast(case, seen, node) + _softmax_axis(case, seen, node)
-            if case.causal:
-                found += _future(case, seen, node)
-    means = (_mean_first(case, seen, node) for seen in case.seen for node in seen.graph.operations())
-    return found + next((mean for mean in means if mean), []) + find_masks(case)
+            found += _broadcast(watched, seen, node) + _softmax_axis(watched, seen, node)
+            if watched.causal:
+                found += _future(watched, seen, node)
+    means = (_mean_first(watched, seen, node) for seen in watched.seen for node in seen.graph.operations())
+    return found + next((mean for mean in means if mean), []) + find_masks(watched)
 
 
-def _broadcast(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+def _broadcast(watched: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """(n, 1) with (n,): one operand comes from the parameters, the other one is given, and neither axis was made on purpose."""
     operands = [(edge, source) for edge, source in seen.operands(node) if source.shape is not None]
     if node.operation not in ELEMENTWISE or len(operands) != 2:
@@ -46,7 +46,9 @@ def _broadcast(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
             )
             remedy = "give both the same shape: predictions[:, 0], or targets[:, None]."
             line = [line_of(node)]
-            return [DebugFinding("broadcast", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+            return [
+                DebugFinding("broadcast", seen.step, what, remedy, line, certain=True).at(watched.source(node.source))
+            ]
     return []
 
 
@@ -54,7 +56,7 @@ def _made_on_purpose(seen: Seen, node: Node) -> bool:
     return node.operation in ("reshape", "expand_dims") or (node.operation == "getitem" and "None" in node.details)
 
 
-def _mean_first(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+def _mean_first(watched: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """The loss bends a mean over the rows, and depends on the rows in no other way."""
     operands = seen.operands(node)
     if node.operation != "mean" or not operands or not operands[0][0].shape:
@@ -75,7 +77,7 @@ def _mean_first(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     what = f"the mean over {rows} rows is taken before '{after.operation}', so errors of different rows cancel."
     remedy = "compare each row with its own target, and take the mean of the losses last."
     lines = [line_of(node), line_of(after)]
-    return [DebugFinding("mean first", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return [DebugFinding("mean first", seen.step, what, remedy, lines, certain=True).at(watched.source(node.source))]
 
 
 def _bend(seen: Seen, node: Node) -> Node | None:
@@ -114,7 +116,7 @@ def _reaches_rows(seen: Seen, rows: int, around: Node) -> bool:
 # --- Softmax ---
 
 
-def _softmax_axis(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+def _softmax_axis(watched: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """The weights sum to one along an axis, and a product or an index runs along another one."""
     axis = _normalised(seen, node)
     value = node.value
@@ -134,7 +136,9 @@ def _softmax_axis(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding
         )
         line = [line_of(node), line_of(seen.graph.nodes[edge.target])]
         remedy = f"normalise along axis {used - value.ndim}."
-        return [DebugFinding("softmax axis", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+        return [
+            DebugFinding("softmax axis", seen.step, what, remedy, line, certain=True).at(watched.source(node.source))
+        ]
     return []
 
 
@@ -224,12 +228,12 @@ def _is_too_small(seen: Seen, node: Node, added: Any) -> bool:
     return softmax and TINY < least < 0 and bool(((added == 0) | (added == least)).all())
 
 
-def find_masks(case: WatchedRun) -> list[DebugFinding]:
+def find_masks(watched: WatchedRun) -> list[DebugFinding]:
     """Return the masks that hide every key of a query, or that hide nothing in any look."""
     found: list[DebugFinding] = []
     nothing: dict[int, tuple[Seen, Node, Edge]] = {}
     something: set[int] = set()
-    for seen in case.seen:
+    for seen in watched.seen:
         for node in seen.graph.operations():
             for edge, mask in masks_of(seen, node):
                 line = line_of(node)
@@ -237,15 +241,15 @@ def find_masks(case: WatchedRun) -> list[DebugFinding]:
                 if rows.any() and node.operation != "multiply" and line not in something:
                     what = f"the mask hides every key of {int(rows.sum())} of {rows.size} queries."
                     remedy = "True means attend: each query needs at least one key."
-                    made = _mask_line(case, seen, edge, node)
-                    lines = [made, _behind(case, node, made) or line]
-                    place = case.source(node.source)
+                    made = _mask_line(watched, seen, edge, node)
+                    lines = [made, _behind(watched, node, made) or line]
+                    place = watched.source(node.source)
                     found.append(DebugFinding("mask", seen.step, what, remedy, lines, certain=True).at(place))
                 elif mask.all() and min(mask.shape[-2:]) > 1:
                     nothing.setdefault(line, (seen, node, edge))
                 else:
                     something.add(line)
-    for seen in case.seen:
+    for seen in watched.seen:
         for node in seen.graph.operations():
             for edge in seen.into[node.id] if node.operation == "matmul" else ():
                 pools = _pools_evenly(seen, edge)
@@ -256,13 +260,13 @@ def find_masks(case: WatchedRun) -> list[DebugFinding]:
                 else:
                     something.add(line_of(node))
     for line, (seen, node, edge) in nothing.items():
-        if line not in something and len(case.seen) > 1:
+        if line not in something and len(watched.seen) > 1:
             least = float(np.min(edge.value)) if edge.value is not None else 1.0
             how = f"adds {least:.3g}, which no softmax notices," if TINY < least < 0 else "is True everywhere,"
-            what = f"the mask {how} in each of {len(case.seen)} looks: it hides nothing."
+            what = f"the mask {how} in each of {len(watched.seen)} looks: it hides nothing."
             remedy = "compare it with the tokens that have to be hidden, or leave it out."
-            lines = [_mask_line(case, seen, edge, node), line]
-            found.append(DebugFinding("mask", seen.step, what, remedy, lines).at(case.source(node.source)))
+            lines = [_mask_line(watched, seen, edge, node), line]
+            found.append(DebugFinding("mask", seen.step, what, remedy, lines).at(watched.source(node.source)))
     return found[:2]
 
 
@@ -275,10 +279,10 @@ def _pools_evenly(seen: Seen, edge: Edge) -> bool | None:
     return bool(np.ptp(value) == 0)
 
 
-def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
+def _mask_line(watched: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
     """Return the line at which a mask was made: that of the variable which the call, or its callers, name."""
-    exact = case.origin(seen, edge)
-    source = case.source(node.source)
+    exact = watched.origin(seen, edge)
+    source = watched.source(node.source)
     if exact or source is None:
         return exact
     for place in [node.source, *node.callers]:
@@ -293,9 +297,9 @@ def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
     return 0
 
 
-def _behind(case: WatchedRun, node: Node, line: int) -> int:
+def _behind(watched: WatchedRun, node: Node, line: int) -> int:
     """Return the line of the array of booleans from which ``np.where(visible, 0, -inf)`` made a mask; 0 if there is none."""
-    source = case.source(node.source)
+    source = watched.source(node.source)
     if source is None:
         return 0
     for assign in source.on_line(ast.Assign, line):
@@ -317,7 +321,7 @@ def _is_word(name: str, text: str) -> bool:
     return any(word == name for word in "".join(c if c.isidentifier() or c.isdigit() else " " for c in text).split())
 
 
-def _future(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+def _future(watched: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """Weights above the diagonal, although the user says that the data are causal."""
     weights = node.value if node.operation in ("softmax", "masked_softmax") else None
     mask: Any = None
@@ -343,9 +347,9 @@ def _future(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
         return []
     what = f"{share:.0%} of the places after a query's own have weight, although the data are causal."
     remedy = "hide them: causal=True, or a mask np.tril(np.ones((n, n), bool))."
-    line = _mask_line(case, seen, edge, node) if edge is not None else 0
+    line = _mask_line(watched, seen, edge, node) if edge is not None else 0
     for _, source in seen.operands(node):
         if node.operation == "softmax" and source.operation == "where":
-            line = next((_mask_line(case, seen, e, source) for e, _ in masks_of(seen, source)), line)
+            line = next((_mask_line(watched, seen, e, source) for e, _ in masks_of(seen, source)), line)
     lines = [line, line_of(node)]
-    return [DebugFinding("future", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return [DebugFinding("future", seen.step, what, remedy, lines, certain=True).at(watched.source(node.source))]

@@ -1,4 +1,4 @@
-"""Rules about numbers that a dtype cannot hold: fractions in integers, and large numbers in float16."""
+"""Checks of numbers that a dtype cannot hold: fractions in integers, and large numbers in float16."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import ast
 import numpy as np
 
 from ..source.index import callee
-from .case import WatchedRun, line_of
 from .finding import DebugFinding
 from .source import assignments, floor_divisions, is_square, names_of_target, values_of
+from .watched import WatchedRun, line_of
 
 LIKE = ("zeros_like", "empty_like", "full_like", "ones_like")  # functions whose result has the dtype of their argument
 FLOATING = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
@@ -17,17 +17,17 @@ FEW = 0.05  # the share of rows of zeros from which float16 has overflowed
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 
 
-def find_dtypes(case: WatchedRun) -> list[DebugFinding]:
-    """Return the finding about numbers that a dtype could not hold, by the first rule that applies."""
-    return _cut_by_dtype(case) or _cut_by_division(case) or _cut_by_buffer(case) or _half_overflowed(case)
+def find_dtypes(watched: WatchedRun) -> list[DebugFinding]:
+    """Return the finding about numbers that a dtype could not hold, by the first check that applies."""
+    return _cut_by_dtype(watched) or _cut_by_division(watched) or _cut_by_buffer(watched) or _half_overflowed(watched)
 
 
-def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
+def _cut_by_division(watched: WatchedRun) -> list[DebugFinding]:
     """A given array that is nearly all zero, from a line that divides with //."""
-    source = case.source()
-    if source is None or not case.seen:
+    source = watched.source()
+    if source is None or not watched.seen:
         return []
-    for name, value in case.seen[0].look.values.items():
+    for name, value in watched.seen[0].look.values.items():
         if not isinstance(value, np.ndarray) or value.size < 20 or (value.ndim < 2 and value.dtype.kind != "f"):
             continue  # whole numbers in one dimension may be labels
         zero = float((value == 0).mean())
@@ -38,13 +38,13 @@ def _cut_by_division(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _cut_by_buffer(case: WatchedRun) -> list[DebugFinding]:
+def _cut_by_buffer(watched: WatchedRun) -> list[DebugFinding]:
     """Fractions that were written into an array like one of integers."""
-    source = case.source()
-    if source is None or not case.seen:
+    source = watched.source()
+    if source is None or not watched.seen:
         return []
     for made in source.find(ast.Assign, lambda n: callee(n.value) in LIKE and not n.value.keywords and n.value.args):
-        given = values_of(source, getattr(made.value.args[0], "id", ""), case.seen[0].look.values)
+        given = values_of(source, getattr(made.value.args[0], "id", ""), watched.seen[0].look.values)
         if not any(isinstance(value, np.ndarray) and value.dtype.kind in "iu" for value in given):
             continue
         for write in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript)):
@@ -57,15 +57,15 @@ def _cut_by_buffer(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _half_overflowed(case: WatchedRun) -> list[DebugFinding]:
+def _half_overflowed(watched: WatchedRun) -> list[DebugFinding]:
     """Rows of zeros in the inputs of a program that squares numbers in float16: they were divided by an infinite length."""
-    source = case.source()
+    source = watched.source()
     halves = source.find(ast.Attribute, lambda n: n.attr == "float16") if source is not None else []
     squares = source.find(ast.BinOp, is_square) if source is not None and halves else []
-    for edge in case.seen[0].graph.edges if squares and case.seen else ():
+    for edge in watched.seen[0].graph.edges if squares and watched.seen else ():
         value = edge.value
         if (
-            case.seen[0].is_constant(edge)
+            watched.seen[0].is_constant(edge)
             and isinstance(value, np.ndarray)
             and value.ndim == 2
             and value.dtype.kind == "f"
@@ -81,9 +81,9 @@ def _half_overflowed(case: WatchedRun) -> list[DebugFinding]:
     return []
 
 
-def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
+def _cut_by_dtype(watched: WatchedRun) -> list[DebugFinding]:
     """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
-    for seen in case.seen[:1]:
+    for seen in watched.seen[:1]:
         for node in seen.graph.operations():
             if node.operation not in ("matmul", "affine"):
                 continue
@@ -93,13 +93,13 @@ def _cut_by_dtype(case: WatchedRun) -> list[DebugFinding]:
                 if origin.kind != "constant" or not isinstance(raw, np.ndarray) or raw.dtype.kind not in "iu":
                     continue
                 if raw.size > 20 and not raw.any():
-                    source = case.source()
+                    source = watched.source()
                     made = source.calls(*LIKE) if source is not None else []
                     what = f"all {raw.size} elements of the {raw.dtype} inputs are 0: fractions were cut off."
-                    line = [made[0].lineno if made else case.origin(seen, edge), line_of(node)]
-                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(case.source(node.source))]
+                    line = [made[0].lineno if made else watched.origin(seen, edge), line_of(node)]
+                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(watched.source(node.source))]
                 if raw.size > 20 and raw.min() < 0 and np.abs(raw).max() < 10 and (raw == 0).mean() > 0.3:
                     what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
-                    line = [case.origin(seen, edge), line_of(node)]
-                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(case.source(node.source))]
+                    line = [watched.origin(seen, edge), line_of(node)]
+                    return [DebugFinding("integers", seen.step, what, FLOATING, line).at(watched.source(node.source))]
     return []

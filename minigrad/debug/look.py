@@ -75,7 +75,7 @@ class FullLook:
         self.loss: Any = None
 
     def finish(self, loss: Tensor, entries: Sequence[Entry]) -> None:
-        """Keep the tape of the step, after its sweep. It is copied into a graph only if a rule asks for it."""
+        """Keep the tape of the step, after its sweep. It is copied into a graph only if a check asks for it."""
         self.entries, self.loss = entries, loss
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""The rule about derivatives that the program itself declares."""
+"""The check of derivatives that the program itself declares."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from ..graph.record.derivatives import comparisons
 from ..graph.record.model import Node
-from .case import WatchedRun, line_of
 from .finding import DebugFinding
+from .watched import WatchedRun, line_of
 
 
-def find_own_rules(case: WatchedRun) -> list[DebugFinding]:
+def find_own_rules(watched: WatchedRun) -> list[DebugFinding]:
     """Derivatives that the program itself declares, compared with finite differences on the operands of this batch."""
-    files = set(case.watcher.files)
-    for seen in case.seen[:1]:
+    files = set(watched.watcher.files)
+    for seen in watched.seen[:1]:
         declared: dict[str | None, Node] = {}
         for node in seen.graph.operations():
             if node.operation not in declared and _own_rule(node.primitive, files):
@@ -26,7 +26,9 @@ def find_own_rules(case: WatchedRun) -> list[DebugFinding]:
             what = f"the derivative of '{node.operation}' {found.said(4)}, {factor}."
             remedy = f"mend the rule (relative error {found.error:.2g}); mg.check_grads compares it."
             lines = [_own_rule(node.primitive, files) or 0, line_of(node)]
-            return [DebugFinding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+            return [
+                DebugFinding("own rule", seen.step, what, remedy, lines, certain=True).at(watched.source(node.source))
+            ]
     return []
 
 

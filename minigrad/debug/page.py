@@ -15,8 +15,8 @@ import numpy as np
 
 from ..graph.pages.explain import explain
 from ..graph.pages.html import Page, check_language, page
-from .case import Seen, WatchedRun
 from .river import loss_svg
+from .watched import Seen, WatchedRun
 
 ROWS, NUMBERS, ARRAYS, SIDE = 8, 12, 4, 84  # of a batch: rows, numbers of a row, arrays; pixels of a picture
 WORDS = {
@@ -53,7 +53,7 @@ for (const group of document.querySelectorAll(".step")) {
 """
 
 
-def debug_page(path: str | os.PathLike[str], text: str, case: WatchedRun, seen: Seen, language: str) -> Page:
+def debug_page(path: str | os.PathLike[str], text: str, watched: WatchedRun, seen: Seen, language: str) -> Page:
     """Write the page. ``text`` is the paragraph of the findings, and ``seen`` the look whose step it shows.
 
     Raises:
@@ -64,7 +64,7 @@ def debug_page(path: str | os.PathLike[str], text: str, case: WatchedRun, seen: 
     with tempfile.TemporaryDirectory() as folder:
         inner = explain(seen.look.loss, Path(folder, "stepper.html"), language=language, step=seen.step, check=False)
         frame, scripts = inner.iframe(), inner.read_text(encoding="utf-8")
-    watcher = case.watcher
+    watcher = watched.watcher
     body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
     curves = loss_svg(watcher.losses, words["loss"]) + watcher.river.svg(words["river"])
     body.append(f'<div class="curves">{curves}</div><p id="chosen" aria-live="polite">{words["hint"]}</p>')
@@ -75,7 +75,7 @@ def debug_page(path: str | os.PathLike[str], text: str, case: WatchedRun, seen: 
     body.append(f"<h2>{words['stepper'].format(seen.step)}</h2>{frame}")
     saved = Page(path)
     data = {
-        "notes": {step: _note(case, step) for step in sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})}
+        "notes": {step: _note(watched, step) for step in sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})}
     }
     saved.write_text(
         page(words["heading"], "\n".join(body), SCRIPT, data, STYLE, language=language, framed=scripts),
@@ -84,19 +84,19 @@ def debug_page(path: str | os.PathLike[str], text: str, case: WatchedRun, seen: 
     return saved
 
 
-def _note(case: WatchedRun, step: int) -> str:
+def _note(watched: WatchedRun, step: int) -> str:
     """Return the sentence about a step: its loss, its largest gradient, and the line that made that parameter."""
-    watcher = case.watcher
+    watcher = watched.watcher
     band = watcher.river.steps[step]
     text = f"Step {step}: loss {watcher.losses[step]:.4g}; gradients of {band.number} parameters"
     if not band.number:
         return text + "."
     tensor = next(
-        (t for seen in case.seen[-1:] for _, _, t in seen.look.leaves if t is not None and id(t) == band.key), None
+        (t for seen in watched.seen[-1:] for _, _, t in seen.look.leaves if t is not None and id(t) == band.key), None
     )
-    name = case.seen[-1].look.path(tensor) if tensor is not None else None
+    name = watched.seen[-1].look.path(tensor) if tensor is not None else None
     text += f", the largest {band.most:.3g}" + f" in {name}" * (name is not None)
-    line, source = case.of_path(name), case.source()
+    line, source = watched.of_path(name), watched.source()
     return text + (f" ({Path(source.file).name}:{line}: {source.text(line)})." if line and source is not None else ".")
 
 

@@ -1,4 +1,4 @@
-"""Rules about parameters: what each look says about them, and those that never change or stay equal."""
+"""Checks of parameters: what each look says about them, and those that never change or stay equal."""
 
 from __future__ import annotations
 
@@ -10,49 +10,53 @@ import numpy as np
 
 from ..source.index import Index, names_in
 from .arriving import without_gradient, zero_gradients
-from .case import Seen, WatchedRun, changes, line_of, name_of, norm, values_of
 from .finding import DebugFinding
 from .run import rate_line
 from .source import generator_line
 from .updates import given_twice, not_optimized, undone
+from .watched import Seen, WatchedRun, changes, line_of, name_of, norm, values_of
 
 SHARES = 2  # looks that must agree
 
 
-def find_parameters(case: WatchedRun) -> list[DebugFinding]:
+def find_parameters(watched: WatchedRun) -> list[DebugFinding]:
     """Return the findings about parameters."""
-    if not case.seen:
+    if not watched.seen:
         return []
-    found = _stale(case)
-    moved = changes(case)
-    if len(case.seen) >= SHARES and not any(moved.values()):
-        return found + (zero_gradients(case) or _nothing_moves(case))
-    found += without_gradient(case) + zero_gradients(case)
-    found += [] if not moved else not_optimized(case, moved) + given_twice(case) + undone(case)
-    return found + _equal(case) + _tied_copies(case)
+    found = _stale(watched)
+    moved = changes(watched)
+    if len(watched.seen) >= SHARES and not any(moved.values()):
+        return found + (zero_gradients(watched) or _nothing_moves(watched))
+    found += without_gradient(watched) + zero_gradients(watched)
+    found += [] if not moved else not_optimized(watched, moved) + given_twice(watched) + undone(watched)
+    return found + _equal(watched) + _tied_copies(watched)
 
 
-def _stale(case: WatchedRun) -> list[DebugFinding]:
+def _stale(watched: WatchedRun) -> list[DebugFinding]:
     """Gradients that were left over when the next sweep began, although the parameters had changed between."""
-    stale = case.watcher.stale
+    stale = watched.watcher.stale
     steps = [i for i, left in enumerate(stale) if left]
     if len(steps) < 3 or len(steps) < 0.5 * (len(stale) - 1):
         return []
     what = f"in {len(steps)} of {len(stale) - 1} steps the gradients were added to those of the step before."
     remedy = "clear them in each step: optimizer.zero_grad(), or p.zero_grad()."
     return [
-        DebugFinding("stale gradients", steps[0], what, remedy, [case.backward_line], certain=True).at(case.source())
+        DebugFinding("stale gradients", steps[0], what, remedy, [watched.backward_line], certain=True).at(
+            watched.source()
+        )
     ]
 
 
-def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
+def _nothing_moves(watched: WatchedRun) -> list[DebugFinding]:
     """No parameter changes at all: a step that comes too early, or an update of something else."""
-    source, step = case.source(), case.seen[1].step
+    source, step = watched.source(), watched.seen[1].step
     if source is None:
         return []
-    what = f"no parameter has changed between step {case.seen[0].step} and step {case.seen[-1].step}."
+    what = f"no parameter has changed between step {watched.seen[0].step} and step {watched.seen[-1].step}."
     steps = [call for call in source.calls("step") if isinstance(call.func, ast.Attribute)]
-    rate = next((o for o in case.watcher.globals.values() if hasattr(o, "step") and getattr(o, "lr", None) == 0), None)
+    rate = next(
+        (o for o in watched.watcher.globals.values() if hasattr(o, "step") and getattr(o, "lr", None) == 0), None
+    )
     if rate is not None:
         remedy = "the steps are multiplied by 0: print the learning rate, and mind // and whole numbers in a schedule."
         what = f"{what[:-1]}: the learning rate is 0 at the end."
@@ -75,15 +79,15 @@ def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
                 )
                 return [DebugFinding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
     remedy = "no line changes the parameters: call optimizer.step(), or write p.data -= lr * p.grad."
-    return [DebugFinding("no update", step, what, remedy, [case.backward_line]).at(source)]
+    return [DebugFinding("no update", step, what, remedy, [watched.backward_line]).at(source)]
 
 
 # --- Equal weights ---
 
 
-def _equal(case: WatchedRun) -> list[DebugFinding]:
+def _equal(watched: WatchedRun) -> list[DebugFinding]:
     """Units of a layer, or whole tensors, that begin equal, get equal gradients and stay equal."""
-    last, source = case.seen[-1], case.source()
+    last, source = watched.seen[-1], watched.source()
     if last.step < 2:
         return []
     values = values_of(last)
@@ -93,7 +97,7 @@ def _equal(case: WatchedRun) -> list[DebugFinding]:
                 np.ptp(gradient, axis=1) <= 1e-9 * np.abs(gradient).max()
             ).all()
             if same and np.any(value):
-                name, line = name_of(case, last, node)
+                name, line = name_of(watched, last, node)
                 what = f"all {value.shape[1]} columns of {name} are equal after {last.step} steps, and so are their gradients."
                 remedy = "draw the weights at random: equal units stay one unit."
                 return [DebugFinding("equal weights", last.step, what, remedy, [line], certain=True).at(source)]
@@ -103,7 +107,7 @@ def _equal(case: WatchedRun) -> list[DebugFinding]:
         if twins and source is not None:
             if not generator_line(source):
                 continue
-            name = name_of(case, last, node)[0]
+            name = name_of(watched, last, node)[0]
             what = f"{name} and {len(twins)} other tensors of its shape are equal after {last.step} steps."
             remedy = "draw each from its own random numbers: make the generator once."
             return [
@@ -123,9 +127,9 @@ def _twins(value: Any, gradient: Any, other: Any) -> bool:
     return bool(near and norm(gradient) > 0 and norm(gradient - other[1]) <= 1e-2 * norm(gradient))
 
 
-def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
+def _tied_copies(watched: WatchedRun) -> list[DebugFinding]:
     """A plain array, or a second parameter, that began as a copy of a parameter."""
-    first, last, source = case.seen[0], case.seen[-1], case.source()
+    first, last, source = watched.seen[0], watched.seen[-1], watched.source()
     if first.step > 0 or source is None:
         return []
     items = [
@@ -139,7 +143,7 @@ def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
         for value, node, key in items:
             copied = value.ndim == 2 and (np.array_equal(given, value) or np.array_equal(given, value.T))
             if copied and key in now and not np.array_equal(now[key][0], value):
-                return [_tied(case, source, first, node, edge)]
+                return [_tied(watched, source, first, node, edge)]
     copies = source.calls("copy", "array", "deepcopy")
     for i, (value, node, key) in enumerate(items):
         for other, twin, its in items[i + 1 :]:
@@ -147,7 +151,7 @@ def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
             same = np.array_equal(value.T if turned else value, other) and key in now and its in now
             if not same or np.allclose(now[key][0].T if turned else now[key][0], now[its][0], rtol=1e-3):
                 continue
-            name, of = name_of(case, first, twin)[0], name_of(case, first, node)[0]
+            name, of = name_of(watched, first, twin)[0], name_of(watched, first, node)[0]
             words = {w for path in (name, of) for w in re.findall(r"\w+", path)}
             lines = [c.lineno for c in copies if _takes_array(source.text(c.lineno)) or words & set(_copied_names(c))]
             if lines:
@@ -166,10 +170,10 @@ def _takes_array(text: str) -> bool:
     return ".data" in text or ".numpy" in text
 
 
-def _tied(case: WatchedRun, source: Index, seen: Seen, node: Any, edge: Any) -> DebugFinding:
-    name = name_of(case, seen, node)[0]
+def _tied(watched: WatchedRun, source: Index, seen: Seen, node: Any, edge: Any) -> DebugFinding:
+    name = name_of(watched, seen, node)[0]
     what = f"a plain array has the values that {name} had at the beginning, and does not follow it."
-    line = case.origin(seen, edge) or line_of(seen.graph.nodes[edge.target])
+    line = watched.origin(seen, edge) or line_of(seen.graph.nodes[edge.target])
     return DebugFinding("tied copy", 0, what, "use the Tensor itself, W.T, without a copy.", [line], certain=True).at(
         source
     )

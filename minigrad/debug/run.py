@@ -1,4 +1,4 @@
-"""Rules about the run as a whole: the learning rate, validation, batches, data that change, and dropout."""
+"""Checks of the run as a whole: the learning rate, validation, batches, data that change, and dropout."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..source.index import Index, callee, names_in
-from .case import Seen, WatchedRun, norm, pairs, values_of
 from .dtypes import find_dtypes
 from .finding import DebugFinding
 from .look import address, in_models
 from .source import assignments, floor_divisions, generator_line, in_loop, made_at, number
+from .watched import Seen, WatchedRun, norm, pairs, values_of
 
 RATES = ("learning_rate", "lr", "rate", "step_size", "eta")  # names of a learning rate
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -21,15 +21,15 @@ UNMOVED = 0.02  # the share of the loss by which it must change to have moved
 FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
 
 
-def find_run(case: WatchedRun) -> list[DebugFinding]:
+def find_run(watched: WatchedRun) -> list[DebugFinding]:
     """Return the findings about the run as a whole."""
     return (
-        _learning_rate(case)
-        + _validation(case)
-        + _repeated(case)
-        + _changed_data(case)
-        + find_dtypes(case)
-        + _dropout(case)
+        _learning_rate(watched)
+        + _validation(watched)
+        + _repeated(watched)
+        + _changed_data(watched)
+        + find_dtypes(watched)
+        + _dropout(watched)
     )
 
 
@@ -65,13 +65,13 @@ def _is_scheduled(assign: ast.Assign) -> bool:
     return getattr(target, "attr", "") == "lr" or called_here
 
 
-def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
-    losses, source = np.array(case.watcher.losses), case.source()
-    if source is not None and case.watcher.origin is not None:
+def _learning_rate(watched: WatchedRun) -> list[DebugFinding]:
+    losses, source = np.array(watched.watcher.losses), watched.source()
+    if source is not None and watched.watcher.origin is not None:
         return _diverged(source, losses[np.isfinite(losses)])
     if source is None or len(losses) < 20 or not np.isfinite(losses).all():
         return []
-    ratios = _relative_steps(case)
+    ratios = _relative_steps(watched)
     quarter = max(1, len(losses) // 4)
     start, end = float(np.median(losses[: min(10, quarter)])), float(np.median(losses[-quarter:]))
     line, found = rate_line(source), []
@@ -79,7 +79,7 @@ def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
     size = float(np.median(later)) if later else 0.0
     rises = float((np.diff(losses) > 0).mean())
     not_fallen = end > FALLS * start > 0
-    wild = _rises_on_same_data(case, losses)
+    wild = _rises_on_same_data(watched, losses)
     first = max((ratio for step, ratio in ratios if 0 < step < 4), default=0.0)
     thrown = first > LARGE and float(losses[1:10].max()) > 1.3 * losses[0] > 0 and end > 0.5 * losses[0]
     size = first if thrown else size
@@ -88,7 +88,7 @@ def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
         if wild is not None:
             what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
         remedy = "make the learning rate smaller, by 10 first."
-        found.append(DebugFinding("learning rate", 0, what, remedy, [line, case.backward_line]).at(source))
+        found.append(DebugFinding("learning rate", 0, what, remedy, [line, watched.backward_line]).at(source))
     elif later and max(later) < SMALL and abs(end - start) < UNMOVED * abs(start):
         what = f"the loss went from {start:.4g} to {end:.4g} in {len(losses)} steps; a step changes the weights by {size:.2g}."
         remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
@@ -107,12 +107,12 @@ def _diverged(source: Index, losses: Any) -> list[DebugFinding]:
     return [DebugFinding("learning rate", 0, what, remedy, [rate_line(source)]).at(source)]
 
 
-def _validation(case: WatchedRun) -> list[DebugFinding]:
+def _validation(watched: WatchedRun) -> list[DebugFinding]:
     """A number of the program whose name says that it is a loss on other data, and that rises while the loss falls."""
-    source, losses = case.source(), case.watcher.losses
-    if source is None or len(case.seen) < 4:
+    source, losses = watched.source(), watched.watcher.losses
+    if source is None or len(watched.seen) < 4:
         return []
-    for name, series in [*case.watcher.scalars.items(), *_metrics(case)]:
+    for name, series in [*watched.watcher.scalars.items(), *_metrics(watched)]:
         words = name.lower().replace("_", " ").split()
         if not any(word.startswith(("val", "dev", "test")) for word in words) or len(series) < 3:
             continue
@@ -124,18 +124,20 @@ def _validation(case: WatchedRun) -> list[DebugFinding]:
             remedy = (
                 "the training data are learned by heart: stop earlier, use dropout or weight decay, a smaller network."
             )
-            path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
-            line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
+            path = next((watched.leaf_path(watched.seen[0], node) for _, node, _ in watched.seen[0].look.leaves), None)
+            line = watched.of_path(path.split(".")[0].split("[")[0]) if path else watched.backward_line
             data = [name.id for call in source.calls("Batches") for name in names_in(call)]
-            rows = next((at for name in data if (at := case.of_path(name)) and name in case.seen[0].look.values), 0)
-            return [DebugFinding("validation", step, what, remedy, [line, rows or case.backward_line]).at(source)]
+            rows = next(
+                (at for name in data if (at := watched.of_path(name)) and name in watched.seen[0].look.values), 0
+            )
+            return [DebugFinding("validation", step, what, remedy, [line, rows or watched.backward_line]).at(source)]
     return []
 
 
-def _metrics(case: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
+def _metrics(watched: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
     """Return the losses that ``validate`` has returned in each epoch, from a History of the program."""
     found = []
-    for history in case.watcher.globals.values():
+    for history in watched.watcher.globals.values():
         epochs, losses = getattr(history, "metrics", None), getattr(history, "losses", None)
         if not (isinstance(epochs, list) and isinstance(losses, list) and epochs):
             continue
@@ -147,10 +149,10 @@ def _metrics(case: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
     return found
 
 
-def _relative_steps(case: WatchedRun) -> list[tuple[int, float]]:
+def _relative_steps(watched: WatchedRun) -> list[tuple[int, float]]:
     """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
     found = []
-    for before, after in pairs(case):
+    for before, after in pairs(watched):
         old, new = values_of(before), values_of(after)
         both = [(old[k][0], new[k][0]) for k in old if k in new and old[k][0].shape == new[k][0].shape]
         size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
@@ -159,10 +161,10 @@ def _relative_steps(case: WatchedRun) -> list[tuple[int, float]]:
     return found
 
 
-def _rises_on_same_data(case: WatchedRun, losses: Any) -> float | None:
+def _rises_on_same_data(watched: WatchedRun, losses: Any) -> float | None:
     """Return the share of steps in which the loss rises, if each look saw the same data; else None."""
-    prints = [_data_print(seen) for seen in case.seen]
-    if len(prints) < 3 or len(set(prints)) > 1 or case.watcher.norms[-1] < 1e-6:
+    prints = [_data_print(seen) for seen in watched.seen]
+    if len(prints) < 3 or len(set(prints)) > 1 or watched.watcher.norms[-1] < 1e-6:
         return None
     half = losses[len(losses) // 4 :]
     change = np.diff(half)
@@ -193,10 +195,10 @@ def _indices(keywords: Any) -> list[Any]:
     return found
 
 
-def _repeated(case: WatchedRun) -> list[DebugFinding]:
+def _repeated(watched: WatchedRun) -> list[DebugFinding]:
     """New arrays with the same contents in each step, from a program that holds more rows than these."""
-    source = case.source()
-    looks = case.seen[:5]
+    source = watched.source()
+    looks = watched.seen[:5]
     if source is None or len(looks) < 4 or len({_data_print(seen) for seen in looks}) > 1:
         return []
     rows = _batch(looks[0])
@@ -218,15 +220,15 @@ def _batch(seen: Seen) -> int:
     return 0
 
 
-def _changed_data(case: WatchedRun) -> list[DebugFinding]:
+def _changed_data(watched: WatchedRun) -> list[DebugFinding]:
     """An array of the program that feeds the tape and is written to between steps."""
-    source, prints = case.source(), [seen.look.prints for seen in case.seen]
+    source, prints = watched.source(), [seen.look.prints for seen in watched.seen]
     if source is None or len(prints) < 3:
         return []
-    given = {address(array) for array in case.seen[0].arrays.values()} - {0}
+    given = {address(array) for array in watched.seen[0].arrays.values()} - {0}
     names = [name for name in prints[0] if all(name in p for p in prints)]
     for name in names:
-        found = _written_view(source, name, address(case.seen[0].look.values.get(name)) in given)
+        found = _written_view(source, name, address(watched.seen[0].look.values.get(name)) in given)
         if found is None or len({p[name] for p in prints[:4]}) < min(3, len(prints)):
             continue
         line, written = found
@@ -234,7 +236,9 @@ def _changed_data(case: WatchedRun) -> list[DebugFinding]:
             f"'{name}' changes from step to step: line {written} makes a view of it, and line {line} writes into that."
         )
         remedy = "write into a copy: name.copy(), or a + b in place of a += b."
-        return [DebugFinding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
+        return [
+            DebugFinding("changed data", watched.seen[1].step, what, remedy, [line, written], certain=True).at(source)
+        ]
     return []
 
 
@@ -260,30 +264,30 @@ def _written_view(source: Index, name: str, other_names: bool) -> tuple[int, int
     return None
 
 
-def _dropout(case: WatchedRun) -> list[DebugFinding]:
+def _dropout(watched: WatchedRun) -> list[DebugFinding]:
     """Dropout that ends during the training, or that runs for values that no step uses."""
-    source, names = case.source(), case.watcher.names
+    source, names = watched.source(), watched.watcher.names
     if source is None or not names:
         return []
     if "dropout" in names[0][1] and "dropout" not in names[-1][1] and len(names) < 5:
         step = next(step for step, found in names if "dropout" not in found)
-        if case.watcher.steps - step > step:
-            what = f"dropout ran in the steps before {step}, and in none of the {case.watcher.steps - step} since."
+        if watched.watcher.steps - step > step:
+            what = f"dropout ran in the steps before {step}, and in none of the {watched.watcher.steps - step} since."
             evals = source.calls("eval")
             remedy = "model.eval() was called: call model.train() before the next epoch."
-            lines = [evals[0].lineno] if evals else [case.backward_line]
+            lines = [evals[0].lineno] if evals else [watched.backward_line]
             return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
-    return [] if source.calls("eval") else _switch_forgotten(case)
+    return [] if source.calls("eval") else _switch_forgotten(watched)
 
 
-def _switch_forgotten(case: WatchedRun) -> list[DebugFinding]:
+def _switch_forgotten(watched: WatchedRun) -> list[DebugFinding]:
     """Dropout, or batch normalisation by the batch's own mean, for values that no step uses, in a program without eval()."""
-    nodes = [node for seen in case.seen for node in seen.graph.operations()]
+    nodes = [node for seen in watched.seen for node in seen.graph.operations()]
     places = {place for node in nodes for place in (node.source, *node.callers) if place is not None}
     trained = {(place.file, place.line) for place in places}
     counts: dict[str, int] = {}
     lines: dict[str, Any] = {}
-    for (name, way), count in case.watcher.switched.items():
+    for (name, way), count in watched.watcher.switched.items():
         others = [at for at in way if (at.file, at.line) not in trained and not in_models(at)]
         if others:
             counts[name] = counts.get(name, 0) + count
@@ -293,5 +297,5 @@ def _switch_forgotten(case: WatchedRun) -> list[DebugFinding]:
             f"{name} ran {counts[name]} times as in training for values that no step uses, first at line {line.line}."
         )
         remedy = "call model.eval() before the evaluation, and model.train() after it."
-        return [DebugFinding("dropout", 0, what, remedy, [line.line]).at(case.source(line))]
+        return [DebugFinding("dropout", 0, what, remedy, [line.line]).at(watched.source(line))]
     return []

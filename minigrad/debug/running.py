@@ -11,7 +11,6 @@ import numpy as np
 from ..guards.nonfinite import Stopped
 from .arriving import find_recurrent
 from .axes import find_axes
-from .case import WatchedRun
 from .finding import DebugFinding, paragraph, ranked
 from .own import find_own_rules
 from .page import debug_page
@@ -19,9 +18,10 @@ from .parameters import find_parameters
 from .river import GradientRiver
 from .run import find_run
 from .units import find_growth, find_units
+from .watched import WatchedRun
 from .watcher import Watcher
 
-RULES = {
+CHECKS = {
     "derivatives of your own": find_own_rules,
     "shapes, axes and masks": find_axes,
     "parameters and updates": find_parameters,
@@ -83,14 +83,14 @@ class debugging:
             raised = getattr(error, "of_the_program", error)  # the command line's error has the program's own
             self.note = f" The program ended with {type(raised).__name__}."
         self.findings, failed = found(self.watcher, self.causal)
-        self.note += "".join(f" The rules about {rule} failed." for rule in failed)
+        self.note += "".join(f" The checks of {name} failed." for name in failed)
         if not self.quiet:
             print(self.text(), flush=True)
         return kind is Stopped
 
     def text(self) -> str:
         """Return the paragraph that the command prints."""
-        return paragraph(self.findings[:MOST_SHOWN], self.steps, list(RULES), self.note)
+        return paragraph(self.findings[:MOST_SHOWN], self.steps, list(CHECKS), self.note)
 
     def page(self, path: str | os.PathLike[str], language: str = "en") -> Path | None:
         """Write the page of the step of the first finding: the loss, the gradients, the batch and the stepper.
@@ -100,12 +100,12 @@ class debugging:
         Raises:
             ArgumentError: ``language`` is neither "en" nor "ja".
         """
-        case = WatchedRun(self.watcher, self.causal)
-        if not case.seen:
+        watched = WatchedRun(self.watcher, self.causal)
+        if not watched.seen:
             return None
-        step = self.findings[0].step if self.findings else case.seen[-1].step
-        seen = min(case.seen, key=lambda seen: abs(seen.step - step))
-        return debug_page(path, self.text(), case, seen, language)
+        step = self.findings[0].step if self.findings else watched.seen[-1].step
+        seen = min(watched.seen, key=lambda seen: abs(seen.step - step))
+        return debug_page(path, self.text(), watched, seen, language)
 
     @property
     def river(self) -> GradientRiver:
@@ -114,14 +114,14 @@ class debugging:
 
 
 def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:
-    """Return the findings about a watched run, and the names of the rules that failed."""
-    case, failed = WatchedRun(watcher, causal), []
-    findings = [] if watcher.origin is None else [watcher.origin[0].at(case.source(watcher.origin[1]))]
+    """Return the findings about a watched run, and the names of the checks that failed."""
+    watched, failed = WatchedRun(watcher, causal), []
+    findings = [] if watcher.origin is None else [watcher.origin[0].at(watched.source(watcher.origin[1]))]
     with np.errstate(all="ignore"):
-        for name, rule in RULES.items():
+        for name, check in CHECKS.items():
             try:
-                findings += rule(case)
-            except Exception:  # a rule that fails must not end the user's program
+                findings += check(watched)
+            except Exception:  # a check that fails must not end the user's program
                 if os.environ.get("MINIGRAD_DEBUG_RAISE"):
                     raise
                 failed.append(name)

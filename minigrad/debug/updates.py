@@ -1,4 +1,4 @@
-"""Rules about the steps of an optimizer: parameters that it leaves out or holds twice, and steps that are undone."""
+"""Checks of the steps of an optimizer: parameters that it leaves out or holds twice, and steps that are undone."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ import numpy as np
 from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
 from ..source.index import Index
-from .case import Seen, WatchedRun, name_of, norm, pairs, values_of
 from .finding import DebugFinding
 from .source import number
+from .watched import Seen, WatchedRun, name_of, norm, pairs, values_of
 
 NEGLIGIBLE = 1e-4  # a gradient below this share of the largest one may change nothing
 OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
 UNDONE = 0.02  # the share of a parameter that each step takes away
 
 
-def not_optimized(case: WatchedRun, moved: dict[Any, bool]) -> list[DebugFinding]:
+def not_optimized(watched: WatchedRun, moved: dict[Any, bool]) -> list[DebugFinding]:
     """Parameters with a gradient that never change, although others do."""
     active: dict[Any, bool] = {}
-    for seen in case.seen:
+    for seen in watched.seen:
         norms = {key: norm(gradient) for key, (_, gradient, _) in values_of(seen).items()}
         for key, size in norms.items():  # a step by a tiny gradient may be lost in rounding
             active[key] = active.get(key, True) and size > NEGLIGIBLE * max(norms.values())
     still = [key for key, changed in moved.items() if not changed and active.get(key)]
-    if not still or not any(moved.values()) or len(case.seen) < 3:
+    if not still or not any(moved.values()) or len(watched.seen) < 3:
         return []
-    seen = case.seen[-1]
+    seen = watched.seen[-1]
     nodes = [node for key, node, tensor in seen.look.leaves if key in still and tensor is not None]
     if not nodes:
         return []
-    names = [name_of(case, seen, node)[0] for node in nodes]
-    one, steps = len(names) == 1, case.watcher.steps
+    names = [name_of(watched, seen, node)[0] for node in nodes]
+    one, steps = len(names) == 1, watched.watcher.steps
     verbs = ("gets", "has") if one else ("get", "have")
     what = (
         f"{', '.join(names[:3])} {verbs[0]} a gradient and {verbs[1]} not changed in {steps} steps, while others have."
     )
     remedy = f"give {'it' if one else 'them'} to the optimizer, or to the loop that updates."
-    line = _collection_line(case, names)
-    found = DebugFinding("not optimized", case.seen[1].step, what, remedy, [line], certain=True)
-    return [found.at(case.source())] if line else []
+    line = _collection_line(watched, names)
+    found = DebugFinding("not optimized", watched.seen[1].step, what, remedy, [line], certain=True)
+    return [found.at(watched.source())] if line else []
 
 
-def _collection_line(case: WatchedRun, names: list[str]) -> int:
+def _collection_line(watched: WatchedRun, names: list[str]) -> int:
     """Return the line that makes the optimizer, or else the list of parameters that leaves these names out."""
-    source = case.source()
+    source = watched.source()
     if source is None:
         return 0
     calls = source.find(ast.Call, lambda c: any(k.arg == "lr" for k in c.keywords) and bool(c.args))
@@ -60,12 +60,12 @@ def _collection_line(case: WatchedRun, names: list[str]) -> int:
         found = {getattr(e, "id", getattr(e, "attr", None)) for e in node.elts}
         if None not in found and not found & words and all(isinstance(e, (ast.Name, ast.Attribute)) for e in node.elts):
             return int(node.lineno)
-    return case.backward_line
+    return watched.backward_line
 
 
-def given_twice(case: WatchedRun) -> list[DebugFinding]:
+def given_twice(watched: WatchedRun) -> list[DebugFinding]:
     """Parameters in a list, or in several optimizers, more than once, whose step is that many times as long."""
-    seen = case.seen[-1]
+    seen = watched.seen[-1]
     counts: dict[int, int] = defaultdict(int)
     holders: dict[str, list[int]] = defaultdict(list)
     for path, value in seen.look.every:
@@ -74,7 +74,7 @@ def given_twice(case: WatchedRun) -> list[DebugFinding]:
     for found in holders.values():
         for key in set(found):
             counts[key] = max(counts[key], found.count(key))
-    for before, after in pairs(case)[:1]:
+    for before, after in pairs(watched)[:1]:
         ratios = _step_ratios(before, after)
         usual = min(ratios.values(), default=0.0)
         for key, node, tensor in before.look.leaves:
@@ -85,11 +85,13 @@ def given_twice(case: WatchedRun) -> list[DebugFinding]:
                 and 1.5 < times < counts[id(tensor)] + 1.5  # a loop variable may hide one of them
                 and abs(times - round(times)) < 0.05 * times
             ):
-                name, _ = name_of(case, before, node)
+                name, _ = name_of(watched, before, node)
                 what = f"{name} is held {counts[id(tensor)]} times; its step is {times:.3g} times as long as that of others."
                 remedy = "give each parameter to one optimizer once: list({id(p): p for p in parameters}.values())."
-                lines = [_holder_line(case, seen, id(tensor), holders)]
-                return [DebugFinding("given twice", before.step, what, remedy, lines, certain=True).at(case.source())]
+                lines = [_holder_line(watched, seen, id(tensor), holders)]
+                return [
+                    DebugFinding("given twice", before.step, what, remedy, lines, certain=True).at(watched.source())
+                ]
     return []
 
 
@@ -99,11 +101,11 @@ def _container(path: str) -> str:
     return OPTIMIZERS if OPTIMIZERS in head else head
 
 
-def _holder_line(case: WatchedRun, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
+def _holder_line(watched: WatchedRun, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
     path = max((p for p in holders if holders[p].count(key) > 1), key=lambda p: holders[p].count(key), default="")
     if path == OPTIMIZERS:
         path = [p for p, value in seen.look.every if id(value) == key and OPTIMIZERS in p][-1].split("[")[0]
-    return case.of_path(path.split(".")[0]) if path else 0
+    return watched.of_path(path.split(".")[0]) if path else 0
 
 
 def _step_ratios(before: Seen, after: Seen) -> dict[Any, float]:
@@ -120,10 +122,10 @@ def _step_ratios(before: Seen, after: Seen) -> dict[Any, float]:
     return found
 
 
-def undone(case: WatchedRun) -> list[DebugFinding]:
+def undone(watched: WatchedRun) -> list[DebugFinding]:
     """Weight decay that takes away what the gradient adds, and clipping that leaves nothing."""
-    source = case.source()
-    two = pairs(case)
+    source = watched.source()
+    two = pairs(watched)
     if source is None or not two:
         return []
     shares, ends = [], []
@@ -155,15 +157,15 @@ def undone(case: WatchedRun) -> list[DebugFinding]:
         what = f"{np.median(ends):.0%} of the weights lie at the end of the interval to which they are clipped."
         remedy = "the clipping undoes the steps: make the interval wider."
         found.append(DebugFinding("clipping", two[0][0].step, what, remedy, [clips[0].lineno], certain=True).at(source))
-    return found + _clipped_gradients(case, source)
+    return found + _clipped_gradients(watched, source)
 
 
-def _clipped_gradients(case: WatchedRun, source: Index) -> list[DebugFinding]:
+def _clipped_gradients(watched: WatchedRun, source: Index) -> list[DebugFinding]:
     """A norm to which the gradients are clipped that is a small part of all of them."""
     given = source.keyword("clip_norm")
     limits: list[Any] = [*([given] if given is not None else [])]
     limits += [call.args[1] for call in source.calls("clip_grad_norm") if len(call.args) > 1]
-    norms = [value for value in case.watcher.norms if np.isfinite(value)]
+    norms = [value for value in watched.watcher.norms if np.isfinite(value)]
     for limit in limits:
         value = number(limit)
         if value and norms and np.median(norms) > 50 * value:

@@ -167,11 +167,11 @@ def test_losses_and_norms_are_those_of_each_step() -> None:
 
 def test_a_rule_that_fails_is_named_and_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(case: object) -> list[object]:
-        raise IndexError("a mistake of the rule")
+        raise IndexError("a mistake of the check")
 
     monkeypatch.delenv("MINIGRAD_DEBUG_RAISE", raising=False)
-    monkeypatch.setitem(running.RULES, "activations", fail)
+    monkeypatch.setitem(running.CHECKS, "activations", fail)
     w = mg.Tensor([3.0, 4.0], requires_grad=True)
     with mg.debugging(quiet=True) as watched:
         (w * w).sum().backward()
-    assert watched.text().endswith(" The rules about activations failed.")
+    assert watched.text().endswith(" The checks of activations failed.")

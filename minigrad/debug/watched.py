@@ -1,4 +1,4 @@
-"""What the rules of the debugger share: the looks, and the lines from which operands come."""
+"""What the checks of the debugger share: the looks, and the lines from which operands come."""
 
 from __future__ import annotations
 
@@ -142,9 +142,9 @@ class WatchedRun:
         return 0
 
 
-def pairs(case: WatchedRun) -> list[tuple[Seen, Seen]]:
+def pairs(watched: WatchedRun) -> list[tuple[Seen, Seen]]:
     """Return the looks at two steps in a row."""
-    return [(a, b) for a, b in zip(case.seen, case.seen[1:]) if b.step == a.step + 1]
+    return [(a, b) for a, b in zip(watched.seen, watched.seen[1:]) if b.step == a.step + 1]
 
 
 def values_of(seen: Seen) -> dict[Any, tuple[Any, Any, Any]]:
@@ -157,11 +157,11 @@ def values_of(seen: Seen) -> dict[Any, tuple[Any, Any, Any]]:
     return found
 
 
-def changes(case: WatchedRun) -> dict[Any, bool]:
+def changes(watched: WatchedRun) -> dict[Any, bool]:
     """Return for each parameter whether it has ever changed between looks."""
     moved: dict[Any, bool] = {}
     first: dict[Any, Any] = {}
-    for seen in case.seen:
+    for seen in watched.seen:
         for key, (value, _, _) in values_of(seen).items():
             if key not in first:
                 first[key] = value
@@ -171,9 +171,9 @@ def changes(case: WatchedRun) -> dict[Any, bool]:
     return moved
 
 
-def name_of(case: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
-    path = case.leaf_path(seen, node) or node.label
-    return path, case.of_path(path)
+def name_of(watched: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
+    path = watched.leaf_path(seen, node) or node.label
+    return path, watched.of_path(path)
 
 
 def norm(array: Any) -> float:
