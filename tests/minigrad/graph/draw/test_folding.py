@@ -230,18 +230,17 @@ def test_a_step_of_two_rounds_has_the_name_of_neither() -> None:
 
 
 def test_equal_values_in_a_row_are_rounds_of_their_own() -> None:
-    """And a step begins where a round begins, though its first operations are equal to those before the loop."""
-    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
-
-    def step(h: Any, letter: str) -> Any:
-        return (w * h + 0.1 * ord(letter)).tanh()
-
+    """So a step is a round, though the first round has one operation less and "l" follows "l"."""
+    w, b = mg.Tensor(np.full((2, 3), 0.3), requires_grad=True, name="w"), leaf(0.1, "b")
+    h: Any = np.zeros(2)
     with mg.trace():
         for letter in "hello":
-            h = step(h, letter)
-        loss = h * 2.0
-    (loop,) = [unit for unit in program(mg.draw_dot(loss)).iterations[0] if unit.kind == "loop"]
-    assert [len(step) for step in loop.operations] == [3] * 5
+            h = np.tanh(w @ np.concatenate([[ord(letter) / 100], h]) + b)
+        loss = (h * h).sum()
+    drawing = mg.draw_dot(loss)
+    (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
+    letters = [[dict(drawing.nodes[number].rounds[0])["letter"] for number in step] for step in loop.operations]
+    assert letters == [[letter] * 4 for letter in "ello"]
 
 
 def test_the_rounds_of_a_loop_are_found_below_many_calls() -> None:
