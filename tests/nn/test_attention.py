@@ -399,21 +399,5 @@ def test_the_dtype_is_that_of_the_parameters_or_of_the_query() -> None:
     assert DotProductAttention(scale=True)(query, key, key_mask=KEY_MASK).dtype == np.float64
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_on_a_device(form, put) -> None:
-    ours, count = FORMS[form]
-    x = normal(BATCH, KEY, KEY_DIM)
-    masks = {"key_mask": KEY_MASK} | ({} if form == "ContextAttention" else {"causal": True})
-    expected = ours(*[x] * count, **masks).numpy()
-    state = ours.state_dict()
-    try:
-        for parameter in ours.parameters():
-            parameter.data = put(parameter.data)
-        assert_close(ours(*[Tensor(put(x))] * count, **masks).numpy(), expected)
-    finally:
-        for path, parameter in ours.named_parameters():
-            parameter.data = state[path]
-
-
 def test_repr_names_the_score() -> None:
     assert "score: DotScore(scale=True)" in repr(DotProductAttention(scale=True))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.device import to_host
+from minigrad import ArgumentError, ShapeError
 from nn import Affine, AttentionHead, MultiHeadAttention, to_torch_state
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch, twins
@@ -111,21 +110,6 @@ def test_a_fully_masked_row_gives_zeros() -> None:
 def test_computes_in_the_dtype_of_its_parameters() -> None:
     ours = AttentionHead(WIDTH, 4, rng=rng(), scale=np.float64(0.5))  # a float64 scale must not promote
     assert ours(X, causal=True).dtype == ours.attention_weights(X).dtype == np.float32
-
-
-def test_on_a_device(put) -> None:
-    results = []
-    for to in (np.asarray, put):
-        ours = head()
-        for parameter in ours.parameters():
-            parameter.data = to(parameter.data)
-        x = Tensor(to(X), requires_grad=True)
-        y = ours(x, key_mask=KEY_MASK[:, :QUERY], mask=FULL[..., :QUERY].tolist(), causal=True)
-        y.backward(to(rng(9).standard_normal(y.shape)))
-        assert type(y.data) is type(gradient(x)) is type(to(X))
-        results.append([y.numpy(), to_host(gradient(x)), ours.attention_weights(x).numpy()])
-    for host, device in zip(*results, strict=True):
-        assert_close(device, host)
 
 
 def test_bad_input() -> None:

@@ -113,22 +113,30 @@ def sequences() -> Sequential:
 
 
 BOTH, MEMORY_KEYS = (X, MEMORY), {"key_mask": KEYS[:, 2:]}
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "swiglu")
+GRAPH = np.eye(5) + np.eye(5, k=1)
 LAYERS: dict[str, Case] = {
     "Affine": of(nn.Affine, 4, 3),
     "LoRA": (lambda: nn.LoRA(nn.Affine(4, 3, rng=rng(), **F64), 2, rng=rng()), (X,), {}),
     "Embedding and TiedOutput": (Tied, (IDS,), {}),
     "LayerNorm": (lambda: nn.LayerNorm(4, **F64), (X,), {}),
+    "LayerNorm, epsilon outside": (lambda: nn.LayerNorm(4, eps_outside=True, **F64), (X,), {}),
     "RMSNorm": (lambda: nn.RMSNorm(4, **F64), (X,), {}),
     "Dropout": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.Dropout(0.4, rng=rng())), (X,), {}),
     "Residual": (lambda: nn.Residual(nn.Affine(4, 4, rng=rng(), **F64)), (X,), {}),
-    "FeedForward": of(nn.FeedForward, 4, 8, activation="gelu"),
+    **{f"FeedForward, {name}": of(nn.FeedForward, 4, 8, activation=name) for name in ACTIVATIONS},
     "PositionalEncoding": behind(nn.PositionalEncoding(4)),
-    "LearnedPositions": of(nn.LearnedPositions, 8, 4),
+    "LearnedPositions": of(nn.LearnedPositions, 8, 4, masks={"start": 2}),
     "RotaryPositions": behind(nn.RotaryPositions(4)),
-    "AttentionHead": of(nn.AttentionHead, 4, 3, masks=M),
+    "positions from 2": behind(
+        lambda x: nn.PositionalEncoding(4, scale=2.0)(x, start=2), lambda x: nn.RotaryPositions(4)(x, start=2)
+    ),
+    "AttentionHead": of(nn.AttentionHead, 4, 3, masks={**M, "mask": np.tri(5, dtype=bool).tolist()}),
     "MultiHeadAttention": of(nn.MultiHeadAttention, 4, 2, masks=M),
     "grouped": of(nn.MultiHeadAttention, 4, 2, num_kv_heads=1, inputs=BOTH),
     "rotary": of(nn.MultiHeadAttention, 4, 2, rotary=True, masks={"key_mask": KEYS.astype(int)}),
+    "other widths": of(nn.MultiHeadAttention, 4, 2, key_dim=6, value_dim=3, masks=M),
+    "rotary and grouped": of(nn.MultiHeadAttention, 4, 4, rotary=True, num_kv_heads=2, key_dim=8, masks=M),
     "PackedMultiHeadAttention": of(nn.PackedMultiHeadAttention, 4, 2, masks=M),
     "TransformerEncoderLayer": of(nn.TransformerEncoderLayer, 4, 2, 8, dropout=0.3, norm="post", masks=M),
     "TransformerDecoderLayer": of(
@@ -150,7 +158,9 @@ LAYERS: dict[str, Case] = {
     "ContextAttention": of(nn.ContextAttention, 4, 3, masks={"key_mask": KEYS}),
     "LocalAttention": behind(nn.LocalAttention(1)),
     "PredictiveLocalAttention": of(nn.PredictiveLocalAttention, 4, 2, masks={"key_mask": KEYS}),
-    "MessagePassing": behind(lambda h: nn.MessagePassing()(h, np.eye(5))),
+    "MessagePassing": behind(lambda h: nn.MessagePassing()(h, GRAPH, **M)),
+    "MessagePassing, a list": behind(lambda h: nn.MessagePassing()(h, GRAPH.tolist())),
+    "MessagePassing, no graph": behind(lambda h: nn.MessagePassing()(h, **M)),
     "SimplifiedAttention": behind(nn.SimplifiedAttention()),
     "Conv2d, MaxPool2d, AvgPool2d, Flatten": (images, (X,), {}),
     "ConvTranspose2d, GlobalAvgPool, GroupNorm": (transposed, (X,), {}),
@@ -171,13 +181,17 @@ def moved(arrays: Any, device: str) -> list[Any]:
 
 
 def one_step(module: Module, inputs: Any, keywords: Any, loss: Any = None) -> list[np.ndarray]:
-    """Forward, backward and a step of AdamW: the result, the gradients and the new weights."""
+    """Forward, backward and a step of AdamW: the result, the gradients of inputs and weights, and the new weights."""
     optimizer = nn.AdamW(module.parameters(), lr=0.1, eps=0.1)  # else a gradient that is 0 up to rounding counts
-    y = module(*inputs, **keywords)
+    tensors = [Tensor(array, requires_grad=array.dtype.kind == "f") for array in inputs]
+    y = module(*tensors, **keywords)
     (np.tanh(y).sum() if loss is None else loss(y)).backward()
-    gradients = [p.grad.numpy().copy() for p in module.parameters() if p.grad is not None]
+    found = [tensor.grad for tensor in [*tensors, *module.parameters()] if tensor.grad is not None]
+    gradients = [each.numpy().copy() for each in found]
+    if isinstance(module, nn.Attention | nn.AttentionHead | nn.MultiHeadAttention):
+        gradients.append(module.attention_weights(*tensors[:2], **keywords).numpy())
     optimizer.step()
-    assert {type(p.data) for p in module.parameters()} == {type(y.data)}
+    assert {type(each.data) for each in [*found, *module.parameters()]} == {type(y.data)}
     return [y.numpy(), *gradients, *module.state_dict().values()]
 
 
@@ -211,6 +225,7 @@ LABELS = np.array([[0, 2, 1, 3, 1], [1, 1, 0, -100, 2]])
 LOSSES: dict[str, Callable[[Any], Tensor]] = {
     "cross_entropy": lambda z: nn.cross_entropy(z, np.abs(LABELS) % 4),
     "ignored and smoothed": lambda z: nn.cross_entropy(z, LABELS, ignore_index=-100, label_smoothing=0.1),
+    "smoothed probabilities": lambda z: nn.cross_entropy(z, np.full((2, 5, 4), 0.25), label_smoothing=0.1),
     "probabilities": lambda z: nn.cross_entropy(z, np.full((2, 5, 4), 0.25)),
     "negative_log_likelihood": lambda z: nn.negative_log_likelihood(minigrad.log_softmax(z), LABELS, ignore_index=-100),
     "mean_squared_error": lambda z: nn.mean_squared_error(z, X),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, Tensor, silu
+from minigrad import ArgumentError, silu
 from nn import FeedForward, Module
 from tests.lazy import based_on, torch
 from tests.nn.layers import assert_equals_pytorch, check_module, load, randomized, rng
@@ -74,17 +74,6 @@ def test_float32_stays_float32(activation) -> None:
     layer(np.ones((2, 3))).sum().backward()
     assert layer(np.ones((2, 3))).dtype == np.float32
     assert all(p.grad is not None and p.grad.dtype == np.float32 for p in layer.parameters())
-
-
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_on_a_device(activation, put) -> None:
-    layer, x = FeedForward(3, 4, activation=activation, rng=rng(), dtype=np.float64), rng(2).standard_normal((5, 3))
-    expected = layer(x).numpy()
-    for p in layer.parameters():
-        p.data = put(p.data)
-    y = layer(Tensor(put(x)))
-    assert type(y.data) is type(put(x))
-    np.testing.assert_allclose(y.numpy(), expected, rtol=1e-12)
 
 
 def test_dropout_acts_on_the_hidden_layer_in_training_only() -> None:

@@ -215,25 +215,6 @@ def test_the_gradients_of_micro_batches_add_up_to_those_of_the_batch(parts) -> N
             assert_close(got, expected)
 
 
-def test_on_a_device_with_labels_from_the_host(put) -> None:
-    calls = [
-        (LOGITS, lambda z: cross_entropy(z, LABELS)),
-        (LOGITS, lambda z: cross_entropy(z, PADDED, ignore_index=-100, label_smoothing=0.1)),
-        (LOGITS, lambda z: cross_entropy(z, SOFT, label_smoothing=0.1)),
-        (LOG_PROBABILITIES, lambda z: negative_log_likelihood(z, PADDED, ignore_index=-100)),
-        *((x, lambda x, f=ours: f(x, T)) for ours, _, x in PAIRS.values()),
-    ]
-    for x, loss in calls:
-        tensors = [Tensor(move(x), requires_grad=True) for move in (np.asarray, put)]
-        results = [loss(tensor) for tensor in tensors]
-        for result in results:
-            result.backward()
-        assert type(results[1].data) is type(put(x))
-        assert_close(results[1].numpy(), results[0].numpy())
-        assert tensors[1].grad is not None
-        assert_close(tensors[1].grad.numpy(), gradient(tensors[0]))
-
-
 @pytest.mark.parametrize(("label", "named"), [(4, "4"), (-1, "-1")])
 def test_a_label_out_of_range_is_named_with_the_number_of_classes(label, named) -> None:
     labels = LABELS.copy()

@@ -88,16 +88,6 @@ def test_computes_in_the_dtype_of_its_input() -> None:
         SimplifiedAttention()(np.ones((1, 2, 2), int))
 
 
-def test_on_a_device(put) -> None:
-    masks = {"key_mask": KEY_MASK, "causal": True}
-    for settings in (masks, {"adjacency": GRAPH, **masks}, {"adjacency": GRAPH[0].tolist()}):
-        h = Tensor(put(H), requires_grad=True)
-        y = MessagePassing()(h, **settings)
-        y.sum().backward()
-        assert_close(y.numpy(), MessagePassing()(H, **settings).numpy())
-        assert type(gradient(h)) is type(put(H))
-
-
 def test_what_does_not_fit_raises() -> None:
     with pytest.raises(ShapeError, match=r"adjacency must have the shape \(4, 4\) or \(2, 4, 4\), got \(3, 4, 4\)"):
         MessagePassing()(H, np.ones((3, 4, 4)))

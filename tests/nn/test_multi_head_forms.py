@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError, Tensor, scaled_dot_product_attention, softmax
-from minigrad.device import to_host
 from minigrad.rules.attention import split_heads
 from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention, to_torch_state
 from tests.lazy import torch
@@ -176,22 +175,3 @@ def test_the_function_without_a_scale_by_hand() -> None:
     q, k, v = (rng(2).standard_normal((length, 3)) for length in (2, 4, 4))
     e = np.exp(q @ k.T)
     assert_close(scaled_dot_product_attention(q, k, v, scale=1.0), e / e.sum(1, keepdims=True) @ v)
-
-
-@pytest.mark.parametrize("form", ["keys and values of other widths", "rotary and grouped", "packed"])
-def test_on_a_device(put, form) -> None:
-    """Forward and backward there equal those on the host."""
-    kind, heads, settings = FORMS[form]
-    results: list[Any] = []
-    for to in (np.asarray, put):
-        ours = randomized(kind(WIDTH, heads, rng=rng(), dtype=np.float64, **settings))
-        for parameter in ours.parameters():
-            parameter.data = to(parameter.data)
-        x = Tensor(to(X), requires_grad=True)
-        y = ours(x, key_mask=KEY_MASK, causal=True)
-        y.backward(to(rng(9).standard_normal(y.shape)))
-        weights = ours.attention_weights(x, key_mask=KEY_MASK.astype(int))
-        assert type(y.data) is type(x.data) is type(gradient(x))
-        results.append([y.numpy(), weights.numpy(), *(to_host(gradient(t)) for t in (x, *ours.parameters()))])
-    for host, device in zip(*results, strict=True):
-        assert_close(device, host)

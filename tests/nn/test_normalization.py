@@ -95,17 +95,6 @@ def test_gradients(make) -> None:
     check_module(randomized(make()), rng(2).standard_normal((3, 5)))
 
 
-@each
-def test_on_a_device(make, put) -> None:
-    layer, x = randomized(make()), rng(2).standard_normal((3, 5))
-    expected = layer(x).numpy()
-    for parameter in layer.parameters():
-        parameter.data = put(parameter.data)
-    y = layer(Tensor(put(x)))
-    assert type(y.data) is type(put(x))
-    assert_close(y.numpy(), expected)
-
-
 COMPLEX = np.array([[1 + 2j, 3 - 1j, -2j, 4.0]] * 3)
 
 

@@ -8,7 +8,7 @@ import pytest
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import LearnedPositions, PositionalEncoding, sinusoids
 from tests.lazy import torch
-from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch
+from tests.nn.layers import assert_same, check_module, gradient, load, randomized, rng, to_torch
 
 
 def test_known_numbers() -> None:
@@ -102,17 +102,6 @@ def test_learned_positions_start_small_and_compute_in_their_dtype() -> None:
     layer = LearnedPositions(200, 100, rng=rng())
     assert layer.weight.data.std() == pytest.approx(0.02, rel=0.02)
     assert layer(np.ones((3, 100))).dtype == np.float32 and layer.num_parameters == 20_000
-
-
-def test_on_a_device(put) -> None:
-    x = rng().standard_normal((2, 5, 4))
-    for layer in (PositionalEncoding(4, scale=2.0), LearnedPositions(9, 4, rng=rng(), dtype=np.float64)):
-        expected = layer(x, start=2).numpy()
-        for p in layer.parameters():
-            p.data = put(p.data)
-        y = layer(Tensor(put(x)), start=2)
-        assert type(y.data) is type(put(x))
-        assert_close(y.numpy(), expected)
 
 
 def test_bad_input_of_learned_positions() -> None:

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads
-from minigrad.device import to_host
+from minigrad import ArgumentError, DTypeError, ShapeError, check_grads
 from nn import MultiHeadAttention, RotaryPositions
-from tests.nn.layers import assert_close, gradient, randomized, rng
+from tests.nn.layers import assert_close, randomized, rng
 
 X = rng(1).standard_normal((2, 5, 12))
 
@@ -82,18 +81,6 @@ def test_keeps_the_dtype(dtype) -> None:
         assert layer(X).dtype == np.float64
     far = layer(X.astype(dtype), start=5000).numpy()  # angles are computed in double precision, then rounded
     np.testing.assert_allclose(far, rotated(X, 6, 5000), rtol=0, atol=1e-6)
-
-
-def test_on_a_device(put) -> None:
-    results = []
-    for to in (np.asarray, put):
-        x = Tensor(to(X), requires_grad=True)
-        y = RotaryPositions(4)(x, start=2)
-        y.backward(to(rng(9).standard_normal(X.shape)))
-        assert type(y.data) is type(gradient(x)) is type(to(X))
-        results.append([y.numpy(), to_host(gradient(x))])
-    for host, device in zip(*results, strict=True):
-        assert_close(device, host)
 
 
 def test_has_no_parameters() -> None:
