@@ -310,23 +310,6 @@ def test_dropout_drops_in_training_only() -> None:
     np.testing.assert_array_equal(model.eval()(IDS, MASK).numpy(), expected)
 
 
-def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
-    model, moved = small(), small()
-    for parameter in moved.parameters():
-        parameter.data = put(parameter.data)
-    result, expected = moved.sentence_embeddings(IDS, MASK, TYPES), model.sentence_embeddings(IDS, MASK, TYPES)
-    assert type(result.data) is type(put(IDS))
-    assert_close(result.numpy(), expected.numpy())
-    assert_close(moved.sentence_embeddings(put(IDS), put(MASK), put(TYPES)).numpy(), expected.numpy())
-    result.sum().backward()
-    expected.sum().backward()
-    for (name, ours), theirs in zip(moved.named_parameters(), model.parameters()):
-        assert ours.grad is not None
-        assert_close(ours.grad.numpy(), gradient(theirs), name)
-    for weights, others in zip(moved.attention_weights(IDS, MASK), model.attention_weights(IDS, MASK)):
-        assert_close(weights.numpy(), others.numpy())
-
-
 def test_new_weights_depend_on_the_generator_alone() -> None:
     a, b = (BertEncoder(CONFIG, rng=rng()).state_dict() for _ in range(2))
     assert all((a[name] == b[name]).all() for name in a)

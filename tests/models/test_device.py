@@ -9,10 +9,10 @@ import pytest
 import models
 import nn
 from minigrad import Tensor
-from minigrad.device import is_device_array, to_device
+from minigrad.device import is_device_array, to_device, to_host
 from nn import Module
 from tests import fake_device
-from tests.nn.layers import rng
+from tests.nn.layers import assert_close, gradient, rng
 
 F64: Any = {"dtype": np.float64}
 IDS = rng(1).integers(0, 7, (3, 6))
@@ -77,6 +77,7 @@ MODELS: dict[str, tuple[Callable[[], Module], Loss]] = {
     "TransformerClassifier": (classifier, classifier_loss),
     "GPT": (lambda: gpt("learned"), gpt_loss),
     "GPT, rotary": (lambda: gpt("rotary"), gpt_loss),
+    "GPT, alibi": (lambda: gpt("alibi"), gpt_loss),
     "Transformer": (transformer, seq2seq_loss),
     "RNNEncoderDecoder": (lambda: rnn(True), seq2seq_loss),
     "RNNEncoderDecoder without attention": (lambda: rnn(False), seq2seq_loss),
@@ -97,17 +98,19 @@ MODELS: dict[str, tuple[Callable[[], Module], Loss]] = {
 }
 
 
-def train(model: Module, loss: Loss, put: Any) -> list[float]:
+def train(model: Module, loss: Loss, put: Any) -> tuple[list[float], list[Any]]:
+    """Return the losses of three steps, and the gradients of the first."""
     optimizer = nn.Adam(model.parameters(), lr=0.01, eps=1e-3)
-    losses = []
+    losses, gradients = [], list[Any]()
     for _ in range(3):
         optimizer.zero_grad()
         value = loss(model, put)
         value.backward()
+        gradients = gradients or [gradient(parameter).copy() for parameter in model.parameters()]
         nn.clip_grad_norm(model.parameters(), 1.0)
         optimizer.step()
         losses.append(value.item())
-    return losses
+    return losses, gradients
 
 
 @pytest.mark.sampled(5)
@@ -117,10 +120,14 @@ def test_the_losses_are_those_of_the_host(make: Any, loss: Loss, place: str, cud
     def put(array: np.ndarray) -> Any:
         return to_device(array, cuda) if place == "all there" or array.dtype.kind == "f" else array
 
-    expected, here, there = [], make(), make().to(cuda)
-    expected = train(here, loss, np.asarray)
-    np.testing.assert_allclose(train(there, loss, put), expected, rtol=1e-9)
+    here, there = make(), make().to(cuda)
+    expected, expected_gradients = train(here, loss, np.asarray)
+    losses, gradients = train(there, loss, put)
+    np.testing.assert_allclose(losses, expected, rtol=1e-9)
     assert all(is_device_array(parameter.data) for parameter in there.parameters())
+    assert all(map(is_device_array, gradients))
+    for ours, theirs in zip(gradients, expected_gradients, strict=True):
+        assert_close(to_host(ours), theirs)
     for (path, ours), theirs in zip(there.named_parameters(), here.parameters(), strict=True):
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-7, atol=1e-9, err_msg=path)
 
@@ -155,22 +162,39 @@ def test_the_backward_pass_and_the_update_do_not_wait_for_the_device(name: str, 
             optimizer.step()
 
 
-def test_writing_text_on_a_device(cuda: str) -> None:
-    """The same tokens from a model there, whose ids and draws are the host's."""
+@pytest.mark.parametrize("positions", ["learned", "rotary", "alibi"])
+def test_writing_text_on_a_device(positions: str, cuda: str) -> None:
+    """The same tokens from a model there, whose draws are the host's, of a prompt here or there."""
     prompt = IDS[:, :2]
-    texts = []
-    for device in ("cpu", cuda):
-        model: Any = gpt("rotary").eval().to(device)
-        texts.append(list(model.generate(prompt, 6, rng=rng(5))))
-    np.testing.assert_array_equal(texts[0], texts[1])
+    here, there = (gpt(positions).eval().to(device) for device in ("cpu", cuda))
+    texts = [
+        list(model.generate(ids, 6, rng=rng(5)))
+        for model, ids in ((here, prompt), (there, prompt), (there, to_device(prompt, cuda)))
+    ]
+    np.testing.assert_array_equal(texts[1:], [texts[0]] * 2)
+
+
+def test_weights_of_attention_on_a_device(cuda: str) -> None:
+    for make, inputs in ((bert, (IDS, MASK)), (vit, (IMAGES,))):
+        here: Any = make().eval()
+        there: Any = make().eval().to(cuda)
+        found = there.attention_weights(*(to_device(array, cuda) for array in inputs))
+        for ours, theirs in zip(found, here.attention_weights(*inputs), strict=True):
+            assert is_device_array(ours.data)
+            assert_close(ours.numpy(), theirs.numpy())
 
 
 def test_reading_and_translating_on_a_device(cuda: str) -> None:
+    assert is_device_array(models.shifted_right(to_device(TARGET, cuda), 0))
+    moved = to_device(IDS, cuda), to_device(MASK, cuda)
     for make in (transformer, lambda: rnn(True)):
         here: Any = make().eval()
         there: Any = make().eval().to(cuda)
-        ours, theirs = (model.greedy(IDS, MASK, max_length=5) for model in (there, here))
-        assert [written.ids for written in ours] == [written.ids for written in theirs]
-        if hasattr(here, "beam"):
-            ours, theirs = (model.beam(IDS, MASK, max_length=5, beam=2)[0] for model in (there, here))
+        for inputs in ((IDS, MASK), moved):
+            ours, theirs = there.greedy(*inputs, max_length=5), here.greedy(IDS, MASK, max_length=5)
             assert [written.ids for written in ours] == [written.ids for written in theirs]
+            if hasattr(here, "beam"):
+                ours, theirs = there.beam(*inputs, max_length=5, beam=2), here.beam(IDS, MASK, max_length=5, beam=2)
+                for found, expected in zip(ours, theirs, strict=True):
+                    assert [written.ids for written in found] == [written.ids for written in expected]
+                    assert_close(found[0].log_probability, expected[0].log_probability)

@@ -370,20 +370,6 @@ def test_a_copy_has_its_own_tied_weights() -> None:
     assert other.output.embedding is other.embedding and other.embedding is not model.embedding
 
 
-@pytest.mark.sampled(2)
-def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
-    for positions in POSITIONS:
-        host, device = gpt(positions=positions), gpt(positions=positions)
-        for parameter in device.parameters():
-            parameter.data = put(parameter.data)
-        for ids in (IDS, put(IDS)):
-            logits = device(ids)
-            assert type(logits.data) is type(put(IDS))
-            assert_close(logits.numpy(), host(IDS).numpy())
-            np.testing.assert_array_equal(sequence(device, ids[:, :3], 10), sequence(host, count=10))
-        nn.cross_entropy(device(IDS), IDS).backward()
-
-
 @pytest.mark.parametrize(
     ("ids", "error", "words"),
     [

@@ -86,17 +86,6 @@ def test_training_finds_which_words_stand_together() -> None:
     assert ours(np.arange(4)).data.argmax(axis=1).tolist() == [1, 0, 3, 2]
 
 
-def test_on_a_device(put) -> None:
-    ours, there = model(SkipGram), model(SkipGram)
-    for parameter in there.parameters():
-        parameter.data = put(parameter.data)
-    ours.loss(IDS).backward()
-    there.loss(IDS).backward()
-    for a, b in zip(ours.parameters(), there.parameters(), strict=True):
-        assert b.grad is not None
-        assert_close(b.grad.numpy(), gradient(a))
-
-
 @pytest.mark.parametrize("kind", [SkipGram, Bigram])
 @pytest.mark.parametrize(
     ("ids", "error", "words"),

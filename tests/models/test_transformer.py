@@ -303,30 +303,6 @@ def test_dropout_acts_in_training_only() -> None:
     assert_close(model.eval()(SOURCE, TARGET).numpy(), expected)
 
 
-def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
-    model, moved = tiny(), tiny()
-    for parameter in moved.parameters():
-        parameter.data = put(parameter.data)
-    logits, expected = moved(SOURCE, TARGET, SOURCE_MASK), model(SOURCE, TARGET, SOURCE_MASK)
-    assert type(logits.data) is type(put(SOURCE))
-    assert_close(logits.numpy(), expected.numpy())
-    logits.sum().backward()
-    expected.sum().backward()
-    for (name, ours), theirs in zip(moved.named_parameters(), model.parameters()):
-        assert ours.grad is not None
-        assert_close(ours.grad.numpy(), gradient(theirs), name)
-    for source, mask in ((SOURCE, SOURCE_MASK), (put(SOURCE), put(SOURCE_MASK))):
-        assert [found.ids for found in moved.greedy(source, mask, max_length=4)] == [
-            found.ids for found in model.greedy(SOURCE, SOURCE_MASK, max_length=4)
-        ]
-        best = [found[0] for found in moved.beam(source, mask, max_length=4, beam=2)]
-        for found, (hypothesis, *_) in zip(best, model.beam(SOURCE, SOURCE_MASK, max_length=4, beam=2)):
-            assert found.ids == hypothesis.ids
-            assert_close(found.log_probability, hypothesis.log_probability)
-    shifted = shifted_right(put(TARGET), START)
-    assert type(shifted) is type(put(TARGET))
-
-
 def test_what_the_model_cannot_take_raises() -> None:
     model = tiny()
     with pytest.raises(ShapeError, match=r"Transformer needs ids of shape \(batch, length\), got \(6,\)"):

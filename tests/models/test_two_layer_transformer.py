@@ -103,20 +103,6 @@ def test_stays_in_float32(targets) -> None:
     assert all(gradient(parameter).dtype == np.float32 for parameter in model.parameters())
 
 
-def test_on_a_device(put) -> None:
-    model, there = network(), network()
-    for parameter in there.parameters():
-        parameter.data = put(parameter.data)
-    ours = model.loss(X, T, key_mask=KEY_MASK)
-    theirs = there.loss(put(X), T, key_mask=KEY_MASK)
-    ours.backward()
-    theirs.backward()
-    assert_close(theirs.item(), ours.item())
-    for a, b in zip(model.parameters(), there.parameters(), strict=True):
-        assert b.grad is not None and type(b.grad.data) is type(put(X))
-        assert_close(b.grad.numpy(), gradient(a))
-
-
 def test_bad_input() -> None:
     model = network()
     for shape in ((2, 6, 4), (6, 3), (3,)):

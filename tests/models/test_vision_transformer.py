@@ -188,21 +188,6 @@ def test_the_parameters_are_counted_and_the_config_survives_a_dict() -> None:
     assert (a["class_token"] != c["class_token"]).any()
 
 
-def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
-    host, device = vit(), vit()
-    for parameter in device.parameters():
-        parameter.data = put(parameter.data)
-    labels = np.array([0, 3, 1])
-    for model, images in ((host, IMAGES), (device, put(IMAGES))):
-        nn.cross_entropy(model(images), labels).backward()
-        assert type(model(images).data) is type(images)
-        assert [type(w.data) for w in model.attention_weights(images)] == [type(images)] * 2
-    assert_close(device(put(IMAGES)).numpy(), host(IMAGES).numpy())
-    for ours, theirs in zip(device.parameters(), host.parameters()):
-        assert ours.grad is not None and theirs.grad is not None
-        assert_close(ours.grad.numpy(), theirs.grad.numpy())
-
-
 @pytest.mark.parametrize(
     ("images", "error", "words"),
     [
