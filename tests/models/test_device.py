@@ -166,7 +166,8 @@ def test_the_backward_pass_and_the_update_do_not_wait_for_the_device(name: str, 
 def test_writing_text_on_a_device(positions: str, cuda: str) -> None:
     """The same tokens from a model there, whose draws are the host's, of a prompt here or there."""
     prompt = IDS[:, :2]
-    here, there = (gpt(positions).eval().to(device) for device in ("cpu", cuda))
+    here: Any = gpt(positions).eval()
+    there: Any = gpt(positions).eval().to(cuda)
     texts = [
         list(model.generate(ids, 6, rng=rng(5)))
         for model, ids in ((here, prompt), (there, prompt), (there, to_device(prompt, cuda)))

@@ -79,7 +79,7 @@ class OneStep(Module):
 
 
 Case = tuple[Callable[[], Module], tuple[Any, ...], dict[str, Any]]
-M = {"key_mask": KEYS, "causal": True}
+M: dict[str, Any] = {"key_mask": KEYS, "causal": True}
 
 
 def of(kind: Any, *sizes: Any, inputs: tuple[Any, ...] = (X,), masks: Any = (), **settings: Any) -> Case:
