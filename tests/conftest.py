@@ -49,7 +49,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def kept_from_thorough(function: pytest.Function, rows: Sequence[Any], sampling: bool) -> list[Any]:
-    """Of a function's rows those of `make test`: none marked `thorough`; of a `sampled(n)` table one in n, and the first.
+    """Return the rows that `make test` runs: those not marked `thorough`, and one in n, with the first, if `sampled(n)`.
 
     A row is chosen by its name within the module, so that it stays where it is when the file moves.
     """

@@ -187,16 +187,22 @@ def forward_marks(run: ObservedRun) -> dict[int, str]:
 
 def bad_contributions(run: ObservedRun) -> Iterator[tuple[Any, Any]]:
     """Yield each operand whose derivative is not finite, or makes the sum of a gradient overflow, with this sum (or None)."""
-    sums: dict[tuple[int, int | None], Any] = {}
-    for edge in run.contributions():
-        place, term = (edge.source, edge.output), edge.contribution
-        before = sums.get(place)
-        with np.errstate(all="ignore"):
-            total = sums[place] = term if before is None else before + term
-        if is_bad(term):
+    for edge, before, total in summed_contributions(run):
+        if is_bad(edge.contribution):
             yield edge, None
         elif is_bad(total) and not is_bad(before):
             yield edge, total
+
+
+def summed_contributions(run: ObservedRun) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield each operand with a derivative, in the order of the sweep, and the gradient of its source before and after it."""
+    sums: dict[tuple[int, int], Any] = {}
+    for edge in run.contributions():
+        place = edge.source, edge.output or 0
+        before = sums.get(place)
+        with np.errstate(all="ignore"):
+            sums[place] = edge.contribution if before is None else before + edge.contribution
+        yield edge, before, sums[place]
 
 
 # --- A single entry of a tape ---

@@ -22,7 +22,7 @@ from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError, MinigradError
 from ...guards.nonfinite import is_bad
-from ...guards.origin import bad_contributions, forward_marks
+from ...guards.origin import bad_contributions, forward_marks, summed_contributions
 from ...rules.about import known
 from ...rules.indexing import clip
 from ...rules.neural import softmax
@@ -178,7 +178,7 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     end, output = graph.ends[0]
     if _gradients(graph.nodes[end])[output] is None:
         return False
-    sums = {(edge.source, edge.output or 0): total for edge, total in _sums(graph)}
+    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
     different = {
         node.id
         for node in graph.operations()
@@ -200,15 +200,6 @@ def _gradients(node: Node) -> list[Any]:
     """Return the gradient of each output of a node; None if none has arrived."""
     count = len(node.value) if isinstance(node.value, tuple) else 1
     return [node.cotangent.get(i) if isinstance(node.cotangent, dict) else node.cotangent for i in range(count)]
-
-
-def _sums(graph: Graph) -> Iterator[tuple[Edge, Any]]:
-    """Yield the contributions in the order of the sweep, each with the gradient of its source after it."""
-    sums: dict[tuple[int, int], Any] = {}
-    for edge in graph.contributions():
-        slot = edge.source, edge.output or 0
-        sums[slot] = sums[slot] + edge.contribution if slot in sums else edge.contribution
-        yield edge, sums[slot]
 
 
 # --- the data of the page ---
@@ -325,7 +316,7 @@ def _backward_steps(graph: Graph, edges: Mapping[Edge, Data], tensors: Tensors) 
     """Return the steps of the sweep. Store with each edge the gradient of its source after its last step."""
     numbers = {edge: number for number, edge in enumerate(edges)}
     steps = []
-    for edge, total in _sums(graph):
+    for edge, _, total in summed_contributions(graph):
         edges[edge]["sum"] = tensors.array(total)
         kinds = ["product"] if edge.raw is edge.contribution else ["product", "fit"]
         steps += [(kind, numbers[edge]) for kind in kinds]
