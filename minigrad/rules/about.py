@@ -49,6 +49,7 @@ class About(NamedTuple):
         multiplies: the arguments whose rows and columns a matrix product multiplies.
         linear: whether the result is linear in all arrays together, so that it maps their tangents as it maps them.
         product: whether the result is linear in each array alone.
+        view: whether it computes no new numbers: it reshapes, reorders, repeats or passes on its operand.
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
         word: the name of a result in a written program, if the user's program has none.
@@ -70,6 +71,7 @@ class About(NamedTuple):
     multiplies: tuple[str, str] | None = None
     linear: bool = False
     product: bool = False
+    view: bool = False
     elementwise: bool = False
     notation: str = ""
     word: str = ""

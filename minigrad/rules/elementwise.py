@@ -47,6 +47,7 @@ _by_0 = Cause(lambda y: y == 0, "it divides by 0", "by_zero", "y")
 about(add, word="z", notation="x + y", only_overflows=True)
 about(subtract, word="r", notation="x - y", only_overflows=True)
 about(square, notation="x^2", only_overflows=True)
+about(positive, view=True)
 about(negative, word="r", notation="-x")
 about(
     multiply,

@@ -275,6 +275,7 @@ about(reshape, squeeze, expand_dims, formulas={"a": "g, in the original shape"})
 broadcast_to = primitive(np.broadcast_to, lambda array, /, shape: np.broadcast_to(array, shape)).vjp(array=lambda g: g)
 astype = primitive(np.astype, lambda x, /, dtype: x.astype(dtype)).vjp(x=lambda g: g)
 about(broadcast_to, word="spread")
+about(reshape, transpose, swapaxes, squeeze, expand_dims, broadcast_to, view=True)
 about(reshape, astype, word="u")
 concatenate = primitive(
     np.concatenate, lambda *arrays, axis=0: np.concatenate(arrays, axis=axis), bind=_of_sequence

@@ -10,6 +10,8 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from ...rules.about import known
+from ...rules.indexing import getitem
 from ..record.model import Graph, Node
 from ..record.names import without_place
 from .calls import CallsAround
@@ -18,8 +20,6 @@ from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
 
-# Operations that compute no new numbers: they reshape, reorder, repeat or pass on their operand.
-VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
 NO_OPERATION: Said = {"primitive": None, "keywords": {}, "details": "", "source": None}  # in a box of a module
 
 
@@ -212,13 +212,13 @@ class _Fold:
 
 
 def without_views(graph: AnyDrawn) -> AnyDrawn:
-    """Drop the operations in ``VIEWS``. The operations that read their result then read their operand."""
+    """Drop the operations that compute no new numbers. The operations that read their result then read their operand."""
     into = graph.edges_into()
     ends = {number for number, _ in graph.ends}
     stands_for = list(range(len(graph.nodes)))
     outputs: dict[int, int | None] = {}
     for node in graph.operations():
-        if node.operation in VIEWS and len(into[node.id]) == 1 and node.id not in ends and node.kind == "operation":
+        if known(node.primitive).view and len(into[node.id]) == 1 and node.id not in ends and node.kind == "operation":
             (edge,) = into[node.id]
             stands_for[node.id] = stands_for[edge.source]
             outputs[node.id] = outputs.get(edge.source, edge.output)
@@ -258,7 +258,7 @@ def _look(nodes: Sequence[DrawnNode], into: Mapping[int, Sequence[DrawnEdge]]) -
 
 def _keywords(node: Node) -> str:
     """Return the keywords of an operation as text, without an index, which differs in each step."""
-    return "" if node.operation in (None, "getitem") else node.details
+    return "" if node.operation is None or node.primitive is getitem else node.details
 
 
 def _state(gradient: float | None) -> str:
