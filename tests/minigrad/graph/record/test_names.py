@@ -269,18 +269,19 @@ def test_a_label_that_is_an_expression_has_the_value_of_its_node(program: str) -
 @pytest.mark.thorough
 def test_ten_thousand_operations_read_the_program_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"v{i} = v{i - 1} * 0.5 + v0" for i in range(1, 2001)]
-    space = run("\n".join(["v0 = leaf(1.0)", *lines, "loss = v2000 * 1"]))
+    text = "\n".join(["v0 = leaf(1.0)", *lines, "loss = v2000 * 1"])
     parsed: list[str] = []
     parse = ast.parse
 
-    def parse_and_count(text: str) -> ast.Module:
+    def parse_and_count(text: str, *more: Any, **settings: Any) -> Any:
         parsed.append(text)
-        return parse(text)
+        return parse(text, *more, **settings)
 
-    monkeypatch.setattr(ast, "parse", parse_and_count)
-    graph = draw_dot(space["loss"])
+    with monkeypatch.context() as patch:
+        patch.setattr(ast, "parse", parse_and_count)
+        graph = draw_dot(run(text)["loss"])
     check(graph)
-    assert len(parsed) == 1
+    assert len([each for each in parsed if text in each]) == 1
     assert [n.label for n in graph.nodes if n.operation][-3:] == ["v1999 * 0.5", "v2000", "loss"]
 
 
