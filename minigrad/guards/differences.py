@@ -199,8 +199,12 @@ def roughness(move: Callable[[float], Array], step: float) -> Array:
 
 
 def jitter(x: Array, rng: np.random.Generator) -> Array:
-    """Return distinct random numbers of about the sizes of the elements of ``x``."""
-    return np.where(x == 0, _sizes(x), np.where(np.isfinite(x), abs(x), 0.0)) * rng.uniform(-2, 2, x.shape)
+    """Return distinct random numbers of once to twice the sizes of the elements of ``x``, with random signs.
+
+    None is near 0: a rule that is wrong at ``x`` alone must not be met again beside ``x``.
+    """
+    sizes = np.where(x == 0, _sizes(x), np.where(np.isfinite(x), abs(x), 0.0))
+    return sizes * rng.uniform(1, 2, x.shape) * rng.choice((-1.0, 1.0), x.shape)
 
 
 def _sizes(x: Array) -> Array:

@@ -99,7 +99,8 @@ def test_each_number_is_moved_in_proportion() -> None:
     assert (abs(v[:4]) >= abs(x[:4]) / 2).all() and (abs(v[:4]) <= 2 * abs(x[:4])).all()
     assert v[4] == v[5] == 0 and 0 < abs(v[6]) <= 2
     assert 2.5 < direction(np.array([-5.0]), np.random.default_rng(1)) <= 10.0  # of a number the derivative itself
-    assert np.unique(jitter(np.ones(50), np.random.default_rng(1))).size == 50
+    moves = jitter(np.ones(50), np.random.default_rng(1))
+    assert np.unique(moves).size == 50 and (abs(moves) >= 1).all()  # each element moves, however small the step
 
 
 def test_a_step_does_not_hide_a_period() -> None:

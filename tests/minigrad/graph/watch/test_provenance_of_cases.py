@@ -14,6 +14,7 @@ from minigrad.graph.pages.explain import add_causes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
 from minigrad.guards.nonfinite import first_bad, is_bad
+from minigrad.rules.about import depends_elementwise
 from tests.minigrad.rules import oracle
 from tests.minigrad.rules.cases import Case
 from tests.minigrad.rules.table import CASES
@@ -99,8 +100,7 @@ def check(found: Provenance) -> None:
         assert not np.isfinite(bad[tuple(map(int, place[1].split(",")))])
     there = re.search(r", where (.*)\.$", text, re.MULTILINE)
     if there:
-        function = found.node.primitive.function
-        assert isinstance(function, np.ufunc) and function.signature is None
+        assert depends_elementwise(found.node.primitive)
     if there and found.edge is None and found.node.primitive.arguments:
         numbers = {part.split(" ")[0]: number(part.rpartition(" is ")[2]) for part in there[1].split(" and ")}
         assert set(numbers) == set(operands)
@@ -119,6 +119,8 @@ def check(found: Provenance) -> None:
 
 
 def number(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
     return complex(text) if "j" in text else int(text) if text.lstrip("-").isdigit() else float(text)
 
 
