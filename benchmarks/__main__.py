@@ -12,8 +12,8 @@
     python -m benchmarks views           the stepper's page: what is in sight, in four windows (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
-    python -m benchmarks readme          put the latest table into the README
-    python -m benchmarks all             works, real, imports, scaling, floor and readme: make bench
+    python -m benchmarks table           put the latest table into docs/speed.md
+    python -m benchmarks all             works, real, imports, scaling, floor and table: make bench
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
@@ -340,15 +340,15 @@ def run_compare(options: argparse.Namespace) -> None:
     sys.exit(any(one.slower or one.error for one in found))
 
 
-def run_readme(options: argparse.Namespace) -> None:
+def run_table(options: argparse.Namespace) -> None:
     try:
-        report.write_readme()
+        report.write_page()
     except ValueError as error:
-        raise SystemExit(f"README.md: {error}") from error
+        raise SystemExit(f"docs/speed.md: {error}") from error
 
 
 def run_all(options: argparse.Namespace) -> None:
-    for run in (run_works, run_real, run_imports, run_scaling, run_floor, run_readme):
+    for run in (run_works, run_real, run_imports, run_scaling, run_floor, run_table):
         run(options)
 
 
@@ -369,7 +369,7 @@ COMMANDS = {
     "guard": run_guard,
     "debug": run_debug,
     "compare": run_compare,
-    "readme": run_readme,
+    "table": run_table,
     "all": run_all,
 }
 

@@ -1,4 +1,4 @@
-"""Tables of what was measured, in benchmarks/results/ and in the README, each with the machine it was measured on."""
+"""Tables of what was measured, in benchmarks/results/ and in docs/speed.md, each with the machine it was measured on."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from benchmarks.harness import AGAIN, REFERENCE, Row
 from benchmarks.real import WORKS
 
 RESULTS = Path(__file__).parent / "results"
-README = Path(__file__).parent.parent / "README.md"
-IN_README = (
+PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
+ON_PAGE = (
     "gpt",
     "generate",
     "encoder_decoder",
@@ -27,7 +27,7 @@ IN_README = (
     "tiny",
     "small",
 )  # the best and the worst among them
-BEGIN, END = "<!-- benchmarks: written by `python -m benchmarks readme` -->", "<!-- end of benchmarks -->"
+BEGIN, END = "<!-- benchmarks: written by `python -m benchmarks table` -->", "<!-- end of benchmarks -->"
 
 TITLES = {
     "tiny": "training step, tiny",
@@ -124,13 +124,13 @@ def _cells(row: Row) -> list[str]:
     return [row.work, peer, ratio(row), f"{row.ms:.3g}", f"{row.megabytes:.0f}", *differences, "; ".join(notes)]
 
 
-def readme_table(rows: Sequence[Row], imports: dict[str, Any] | None) -> str:
-    """What the README shows: a line for each of a few works."""
+def page_table(rows: Sequence[Row], imports: dict[str, Any] | None) -> str:
+    """What docs/speed.md shows: a line for each of a few works."""
     by_peer: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_peer.setdefault(row.work, {})[row.peer] = row
     lines = []
-    for work in [name for name in IN_README if name in by_peer]:
+    for work in [name for name in ON_PAGE if name in by_peer]:
         peers = {name: row for name, row in by_peer[work].items() if not row.error}
         if "minigrad" not in peers:
             continue
@@ -173,14 +173,14 @@ def replace_between(text: str, new: str) -> str:
     return f"{before}{BEGIN}\n{new}\n{END}{after}"
 
 
-def write_readme(file: Path = README, results: Path = RESULTS) -> None:
-    """Put the latest table into the README: real works and the suite's own, of one machine."""
+def write_page(file: Path = PAGE, results: Path = RESULTS) -> None:
+    """Put the latest table into docs/speed.md: real works and the suite's own, of one machine."""
     rows = [row for name in ("works", "real") for row in read_rows(results / f"{name}.json")]
     rows = [row for row in rows if row.machine == rows[-1].machine]
     imports = results / "imports.json"
     known = json.loads(imports.read_text(encoding="utf-8")) if imports.exists() else None
     file.write_text(
-        replace_between(file.read_text(encoding="utf-8"), readme_table(rows, known)), encoding="utf-8", newline="\n"
+        replace_between(file.read_text(encoding="utf-8"), page_table(rows, known)), encoding="utf-8", newline="\n"
     )
 
 

@@ -41,6 +41,7 @@ PARTS: dict[str, list[str]] = {
         "examples",
     ],
     "Explanation": [
+        "why",
         "read-the-source",
         "design",
         "derivatives",

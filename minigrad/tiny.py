@@ -40,7 +40,7 @@ class Tensor(np.lib.mixins.NDArrayOperatorsMixin):  # this base class defines op
         return registry[ufunc](*inputs) if method == "__call__" and ufunc in registry else NotImplemented
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, keywords: Any) -> Any:  # for np.sum(x)
-        return registry[function](*inputs, **keywords) if function in registry else NotImplemented
+        return registry[function](*inputs, **keywords) if inputs and function in registry else NotImplemented
 
     def backward(self, create_graph: bool = False) -> None:
         """Add this number's gradient to the ``grad`` of each leaf. With ``create_graph``, it can be differentiated again."""

@@ -14,8 +14,8 @@ same as minigrad's, as functions.
 Printed before it is the way through a view: of ``explain(loss)`` each function where it is entered first, and how often the
 next one stands in another file, or in a file that was left before.
 
-The counts are the same in every run and with every version of Python. The README quotes the sentence that is printed last; a
-test holds it to its numbers.
+The counts are the same in every run and with every version of Python. docs/read-the-source.md quotes the sentence that is
+printed last; a test holds it to its numbers.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def other_libraries() -> Iterator[Library | str]:
 
 
 def sentence(tiny: Library, engine: Library) -> str:
-    """What the README says."""
+    """What docs/read-the-source.md says."""
     (tiny_back, tiny_both), (back, both) = tiny.measure(), engine.measure()
     return (
         f"`tiny.py` has {tiny.lines:,} lines and {tiny.words:,} words. The four files of the engine have {engine.lines:,} "

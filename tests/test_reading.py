@@ -1,4 +1,4 @@
-"""What the README says of how much there is to read and to run is what is there."""
+"""What docs/read-the-source.md says of how much there is to read and to run is what is there."""
 
 import re
 import subprocess
@@ -34,20 +34,22 @@ def never():
 """
 
 
-def test_the_readme_says_at_least_what_is_counted() -> None:
+def test_the_page_says_at_least_what_is_counted() -> None:
     done = subprocess.run([sys.executable, "-m", "tests.reading"], capture_output=True, text=True, check=True)
     printed = done.stdout.splitlines()[-1]
-    said = " ".join((reading.ROOT.parent / "README.md").read_text(encoding="utf-8").split())
+    said = " ".join((reading.ROOT.parent / "docs" / "read-the-source.md").read_text(encoding="utf-8").split())
     pattern = f"({NUMBER})".join(map(re.escape, re.split(NUMBER, printed)))
     found = re.search(pattern, said)
-    assert found, f"the README has to say: {printed}"
+    assert found, f"docs/read-the-source.md has to say: {printed}"
     counted, allowed = (
         [int(number.replace(",", "")) for number in re.findall(NUMBER, text)] for text in (printed, found[0])
     )
     assert len(counted) == 14
     statements, _, files = counted[4:7]  # that the program enters; in a process in which nothing else has run
     assert statements <= 157 and files <= 10
-    assert all(now <= then for now, then in zip(counted, allowed, strict=True)), f"the README has to say: {printed}"
+    assert all(now <= then for now, then in zip(counted, allowed, strict=True)), (
+        f"docs/read-the-source.md has to say: {printed}"
+    )
 
 
 def test_a_walk_counts_the_changes_of_file_and_the_returns(tmp_path: Path) -> None:

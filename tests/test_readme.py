@@ -98,14 +98,13 @@ def test_every_question_of_how_to_has_an_answer() -> None:
 
 
 def mapped() -> set[str]:
-    """The paths on the README's map: of each line how deep it lies, and the files or folders before what they are."""
-    text = (
-        (ROOT / "README.md").read_text(encoding="utf-8").partition("## Repository layout\n")[2].partition("\nStart")[0]
-    )
+    """The paths on the map of docs/design.md: of each line how deep it lies, and the files or folders before what they are."""
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    text = page.partition("## The map of the repository\n")[2].partition("```text\n")[2].partition("```")[0]
     found: list[str] = []
     above = [""]
-    for indent, names in re.findall(r"^( {4,12})(\S+(?:, \S+)*) {2,}\S", text, re.MULTILINE):
-        del above[len(indent) // 4 :]
+    for indent, names in re.findall(r"^( {0,8})(\S+(?:, \S+)*) {2,}\S", text, re.MULTILINE):
+        del above[len(indent) // 4 + 1 :]
         found += [above[-1] + name for name in names.split(", ")]
         above.append(found[-1])
     assert len(found) == len(set(found))

@@ -1,4 +1,4 @@
-"""Tables, the files they are kept in, and their place in the README."""
+"""Tables, the files they are kept in, and their place in docs/speed.md."""
 
 import importlib.util
 import json
@@ -33,51 +33,51 @@ def test_a_ratio_that_is_not_to_be_trusted_says_so():
     assert "PyTorch to itself: 1.30; 385 bytes a node" in table
 
 
-def test_the_readme_has_a_line_for_each_work_in_order(tmp_path):
+def test_the_page_has_a_line_for_each_work_in_order(tmp_path):
     other = [Row("small", peer, ratio=1.0, quartiles=(1.0, 1.0)) for peer in ("torch", "torch again", "minigrad")]
-    lines = report.readme_table([*other, *MADE], IMPORTS).splitlines()
+    lines = report.page_table([*other, *MADE], IMPORTS).splitlines()
     assert lines[2] == "| training step, tiny | 0.70 (0.65-0.75) |  | 1.01 | 15 (280) |"
     assert "training step, small" in lines[3]
     assert lines[-1] == "`import minigrad` takes 100 ms where NumPy alone takes 80 and PyTorch 1200."
 
 
-def test_the_readme_holds_real_works_of_the_same_machine(tmp_path, monkeypatch):
-    readme = tmp_path / "README.md"
-    readme.write_text(f"{report.BEGIN}\n{report.END}\n", encoding="utf-8")
+def test_the_page_holds_real_works_of_the_same_machine(tmp_path, monkeypatch):
+    page = tmp_path / "speed.md"
+    page.write_text(f"{report.BEGIN}\n{report.END}\n", encoding="utf-8")
     report.save_works(MADE, tmp_path)
     gpt = [Row("gpt", row.peer, ratio=1.2, quartiles=(1.1, 1.3)) for row in MADE[:3]]
     real_table.save(gpt, folder=tmp_path)
-    report.write_readme(readme, tmp_path)
-    lines = readme.read_text(encoding="utf-8").splitlines()
+    report.write_page(page, tmp_path)
+    lines = page.read_text(encoding="utf-8").splitlines()
     assert lines[3].startswith("| GPT, training step | 1.20 (1.10-1.30) |")
     assert lines[4].startswith("| training step, tiny | 0.70")
     monkeypatch.setattr(report, "machine", lambda: "another machine")
     real_table.save(gpt, folder=tmp_path)
-    report.write_readme(readme, tmp_path)
-    text = readme.read_text(encoding="utf-8")
+    report.write_page(page, tmp_path)
+    text = page.read_text(encoding="utf-8")
     assert "another machine" in text and "tiny" not in text
 
 
 def test_only_what_is_between_the_comments_changes(tmp_path):
     report.save_works(MADE, tmp_path)
     imports.save(IMPORTS, tmp_path)
-    readme = tmp_path / "README.md"
-    shutil.copy(report.README, readme)
-    text = readme.read_text(encoding="utf-8").replace(report.BEGIN, "").replace(report.END, "")
-    before, _, after = text.partition("## Licence")
-    readme.write_text(f"{before}{report.BEGIN}\nold\n{report.END}\n\n## Licence{after}", encoding="utf-8")
+    page = tmp_path / "speed.md"
+    shutil.copy(report.PAGE, page)
+    text = page.read_text(encoding="utf-8").replace(report.BEGIN, "").replace(report.END, "")
+    before, _, after = text.partition("## What limits each size")
+    page.write_text(f"{before}{report.BEGIN}\nold\n{report.END}\n\n## What limits each size{after}", encoding="utf-8")
     for _ in range(2):  # the second time finds what the first has written
-        report.write_readme(readme, tmp_path)
-        new = readme.read_text(encoding="utf-8")
+        report.write_page(page, tmp_path)
+        new = page.read_text(encoding="utf-8")
         assert new.startswith(f"{before}{report.BEGIN}\n| ")
-        assert new.endswith(f"{report.END}\n\n## Licence{after}")
+        assert new.endswith(f"{report.END}\n\n## What limits each size{after}")
         assert "0.70 (0.65-0.75)" in new
         assert "\nold\n" not in new
         assert report.machine() in new
 
 
 @pytest.mark.parametrize("text", ["", "BEGIN", "END BEGIN", "BEGIN BEGIN END", "BEGIN END END"])
-def test_a_readme_without_the_comments_is_left_alone(text):
+def test_a_page_without_the_comments_is_left_alone(text):
     with pytest.raises(ValueError, match="the table's place is not marked"):
         report.replace_between(text.replace("BEGIN", report.BEGIN).replace("END", report.END), "new")
 

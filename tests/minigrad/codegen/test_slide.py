@@ -1,6 +1,5 @@
 """The text that is written: what a teacher would put on a slide."""
 
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +48,5 @@ def test_the_slide() -> None:
     )
 
 
-def test_the_slide_of_the_readme_and_the_docs_is_the_text_that_is_written() -> None:
-    assert textwrap.indent(SLIDE, "    ") in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_slide_of_the_docs_is_the_text_that_is_written() -> None:
     assert SLIDE in (ROOT / "docs" / "written-out.md").read_text(encoding="utf-8")
