@@ -11,11 +11,8 @@ from typing import Any
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .draw.cells import MOST_NODES
-from .draw.depict import depict
 from .draw.diff import diff
-from .draw.dot import write_dot
 from .draw.drawn import DrawnGraph, Said, drawn
-from .draw.fit import readable
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simplified
@@ -70,7 +67,7 @@ class Drawing(DrawnGraph):
         """
         most = self.max_nodes if most is None else most
         graph = simplified(self, MOST if most is None else most, depth=self.depth, views=self.views)
-        while most is None and not readable(graph.picture()):
+        while most is None and not graph.picture().readable():
             smaller = simplified(self, len(graph.nodes) - 1, depth=self.depth, views=self.views)
             if len(smaller.nodes) >= len(graph.nodes):
                 break
@@ -83,11 +80,11 @@ class Drawing(DrawnGraph):
 
     def dot(self, *, explained: bool = False) -> str:
         """Return all nodes, not simplified, in the DOT language. ``explained`` adds a legend below."""
-        return write_dot(self.picture(explained=explained))
+        return self.picture(explained=explained).dot()
 
     def picture(self, *, explained: bool = False) -> Picture:
         """Return all nodes, not simplified, as a picture. ``explained`` adds a legend below."""
-        return depict(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
+        return Picture(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
 
     def to_text(self, colour: bool | None = None) -> str:
         """Return a tree of text from the loss down. ``colour=None`` uses colours in terminals that support them."""

@@ -11,7 +11,6 @@ import sys
 
 from ...errors import GraphError, MissingExtraError, import_extra
 from . import fonts
-from .dot import write_dot
 from .picture import Picture
 from .svg import FONT, adapted
 
@@ -37,15 +36,15 @@ def lay_out(picture: Picture, format: str) -> bytes:
         MissingExtraError: Graphviz is not installed.
         GraphError: there are more than 2,500 nodes, or Graphviz failed.
     """
-    nodes = sum(box.classes != "again" for box in picture.boxes())
+    nodes = len(picture.graph.nodes)
     if nodes > MOST_NODES:
         raise GraphError(
             f"the drawing has {nodes} nodes, and a layout of more than {MOST_NODES} takes too long: collapse modules with "
             "draw_dot(..., depth=1), draw a smaller part, or use the DOT text, to_dot() or render('graph.dot')"
         )
     if format == "svg":
-        return adapted(typeset(write_dot(picture, font=FONT), format), picture.name).encode()
-    return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
+        return adapted(typeset(picture.dot(font=FONT), format), picture.name).encode()
+    return typeset(picture.dot(dpi=DOTS_PER_INCH if format == "png" else None), format)
 
 
 def typeset(dot: str, format: str) -> bytes:

@@ -1,15 +1,20 @@
-"""Defines the labels of a picture, lines of text and tables, and writes them for DOT. Estimates the widths of texts."""
+"""Writes the labels of a picture as Graphviz reads them, and estimates how large they will be."""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
 SMALL = 9.0  # the size of the small text next to a name or below it, in points
+SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
+
+# What Graphviz adds to the texts.
+LINE = 1.15  # the height of a line relative to its letters
+BOLD = 1.12  # the width of bold letters relative to regular ones
+CELL = 6.0, 4.0  # the width and height around the text of a cell, in points
 
 # The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
 _ADVANCES = {
@@ -20,69 +25,85 @@ _ADVANCES = {
 _ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items() for character in characters}
 
 
-@dataclass(frozen=True)
-class Letters:
-    """The look of a piece of text."""
-
-    size: float = 11.0
-    color: str = "black"
-    bold: bool = False
-
-
-Piece = tuple[str, Letters]
-
-
-@dataclass
-class Lines:
-    """Centred lines of text. Each line is a list of pieces. A piece of several lines has a line to itself."""
-
-    lines: list[list[Piece]]
-
-    def dot(self, base: Letters) -> str:
-        """Return the lines as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
-        return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.lines)
-
-
-@dataclass
-class Cell:
-    """A cell of a table. ``left`` aligns its content at the left instead of the centre."""
-
-    content: Lines | Table
-    fill: str | None = None
-    outline: str | None = None
-    span: int = 1
-    left: bool = False
-
-    def dot(self, base: Letters) -> str:
-        look = f' COLSPAN="{self.span}"' if self.span > 1 else ""
-        look += ' ALIGN="LEFT"' if self.left else ""
-        look += f' BORDER="1" COLOR="{self.outline}"' if self.outline else ""
-        look += f' BGCOLOR="{self.fill}"' if self.fill else ""
-        return f"<TD{look}>{self.content.dot(base)}</TD>"
-
-
-@dataclass
-class Table:
-    """Rows of cells. Each row fills the table's width.
+class Label(NamedTuple):
+    """A label, or a part of one.
 
     Attributes:
-        spacing: the distance between cells.
-        padding: the distance between a cell's border and its content.
+        dot: the text in Graphviz's HTML-like language; "" for an empty label.
+        width, height: its estimated size in points.
     """
 
-    rows: list[list[Cell]]
-    spacing: float = SPACING
-    padding: float = 2.0
-
-    def dot(self, base: Letters) -> str:
-        """Return the table as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
-        rows = "".join(f"<TR>{''.join(cell.dot(base) for cell in row)}</TR>" for row in self.rows)
-        spacing = "" if self.spacing == SPACING else f' CELLSPACING="{self.spacing:g}"'
-        return f'<TABLE BORDER="0"{spacing} CELLPADDING="{self.padding:g}">{rows}</TABLE>'
+    dot: str = ""
+    width: float = 0.0
+    height: float = 0.0
 
 
-Block = Lines | Table
-Legend = list[list[tuple[str, str | None]]]  # rows of texts with their background colours
+def text(words: str, size: float = 11.0, bold: bool = False) -> Label:
+    """Return a piece of a line, whose size is that of the box's other letters."""
+    written = f"<B>{escaped(words)}</B>" if bold else escaped(words)
+    return Label(written, text_width(words, size) * (BOLD if bold else 1.0), LINE * size) if words else Label()
+
+
+def small(words: str, color: str = "") -> Label:
+    """Return small letters. Line breaks stay."""
+    lines = stacked(text(plain(line), SMALL) for line in words.split("\n"))
+    if not lines.dot:
+        return lines
+    written = f'<FONT POINT-SIZE="{SMALL:g}">{lines.dot}</FONT>'
+    return lines._replace(dot=f'<FONT COLOR="{color}">{written}</FONT>' if color else written)
+
+
+def beside(pieces: Sequence[Label]) -> Label:
+    """Return one line of several pieces."""
+    height = max((piece.height for piece in pieces), default=0.0)
+    return Label("".join(piece.dot for piece in pieces), sum(piece.width for piece in pieces), height)
+
+
+def stacked(lines: Iterable[Label]) -> Label:
+    """Return lines one below the other, without the empty ones."""
+    lines = [line for line in lines if line.dot]
+    width = max((line.width for line in lines), default=0.0)
+    return Label("<BR/>".join(line.dot for line in lines), width, sum(line.height for line in lines))
+
+
+def cell(
+    content: Label, fill: str | None = None, outline: str | None = None, *, span: int = 1, left: bool = False
+) -> Label:
+    """Return a cell of a table. ``left`` aligns its content at the left instead of the centre."""
+    look = f' COLSPAN="{span}"' if span > 1 else ""
+    look += ' ALIGN="LEFT"' if left else ""
+    look += f' BORDER="1" COLOR="{outline}"' if outline else ""
+    look += f' BGCOLOR="{fill}"' if fill else ""
+    return Label(f"<TD{look}>{content.dot}</TD>", content.width + CELL[0], content.height + CELL[1])
+
+
+def table(rows: Sequence[Sequence[Label]], *, spacing: float = SPACING, padding: float = 2.0) -> Label:
+    """Return rows of cells. ``padding`` is the distance between a cell's border and its content."""
+    written = "".join(f"<TR>{''.join(each.dot for each in row)}</TR>" for row in rows)
+    apart = "" if spacing == SPACING else f' CELLSPACING="{spacing:g}"'
+    width = max(sum(each.width for each in row) for row in rows)
+    height = sum(max(each.height for each in row) for row in rows)
+    return Label(f'<TABLE BORDER="0"{apart} CELLPADDING="{padding:g}">{written}</TABLE>', width, height)
+
+
+def table_of(lines: Iterable[Label], rows: Sequence[Sequence[str]], color: str | None) -> Label:
+    """Return the lines of a label above rows of cells. The last cell of a row is coloured."""
+    width = max(map(len, rows))
+    outline = "#8a8a8a" if width > 1 else None
+    below = [
+        [*(cell(small(words), None, outline) for words in row[:-1]), cell(small(row[-1]), color, outline)]
+        for row in rows
+    ]
+    return table([[cell(stacked(lines), span=width)], *below], spacing=0.0, padding=1.0)
+
+
+def legend_table(legend: Iterable[Iterable[tuple[str, str | None]]]) -> Label:
+    """Return rows of coloured cells, each as wide as its text."""
+    rows = ([cell(small(words), color) for words, color in row] for row in legend)
+    return table([[cell(table([row], padding=3.0), left=True)] for row in rows], spacing=0.0)
+
+
+# Texts
 
 
 def text_width(text: str, size: float) -> float:
@@ -105,11 +126,6 @@ def cut(text: str, room: float) -> str:
     return f"{text[:count].rstrip()}…{place}"
 
 
-def small(text: str, color: str = "black") -> list[Piece]:
-    """Return a line of small letters; an empty list for an empty text. Line breaks stay."""
-    return [("\n".join(map(plain, text.split("\n"))), Letters(SMALL, color))] if text else []
-
-
 def plain(text: str) -> str:
     """Return the text on one line, without the characters that XML forbids (its production [2])."""
     if text.isprintable():  # the usual case
@@ -121,29 +137,3 @@ def plain(text: str) -> str:
 def escaped(text: str) -> str:
     """Return text for a DOT label. Backslashes are doubled, because Graphviz replaces \\N by the node's name."""
     return html.escape(text).replace("\\", r"\\")
-
-
-def table_of(lines: Sequence[list[Piece]], rows: Sequence[Sequence[str]], color: str | None) -> Table:
-    """Return the lines of a label above rows of cells. The last row is coloured."""
-    width = max(map(len, rows))
-    outline = "#8a8a8a" if width > 1 else None
-    table = Table([[Cell(Lines([line for line in lines if line]), span=width)]], spacing=0.0, padding=1.0)
-    for *first, last in rows:
-        before = [Cell(Lines([small(text)]), outline=outline) for text in first]
-        table.rows.append([*before, Cell(Lines([small(last)]), color, outline)])
-    return table
-
-
-def legend_table(legend: Legend) -> Table:
-    """Return rows of coloured cells, each as wide as its text."""
-    rows = ([Cell(Lines([small(text)]), color) for text, color in row] for row in legend)
-    return Table([[Cell(Table([row], padding=3.0), left=True)] for row in rows], spacing=0.0)
-
-
-def _dot_piece(text: str, letters: Letters, base: Letters) -> str:
-    written = "<BR/>".join(map(escaped, text.split("\n")))
-    if letters.bold:
-        written = f"<B>{written}</B>"
-    if letters.size != base.size:
-        written = f'<FONT POINT-SIZE="{letters.size:g}">{written}</FONT>'
-    return written if letters.color == base.color else f'<FONT COLOR="{letters.color}">{written}</FONT>'

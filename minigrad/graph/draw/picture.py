@@ -1,108 +1,407 @@
-"""Defines the plain data of a picture: frames, boxes with labels, lines, and their looks. It becomes DOT text."""
+"""Writes the picture of a graph in the DOT language (https://graphviz.org/doc/info/lang.html)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import ClassVar
+import math
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 
-from .labels import Block, Legend, Letters
+from ..record.names import PLACE
+from .cells import cells, numbers
+from .drawn import DrawnBox, DrawnEdge, DrawnGraph, DrawnNode
+from .fit import Parts, direction, readable
+from .folding import LOOP
+from .labels import Label, beside, cell, cut, escaped, legend_table, plain, small, stacked, table, table_of, text
+from .lanes import KIND as LANE
+from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
 
 FONT = "Helvetica,Arial,sans-serif"  # of all texts
+FEW = 25  # nodes of a graph without modules whose operations have parameters and constants beside them
+WIDEST_NAME = 22.0  # em of a name that a label shows, about 36 letters; the tooltip has all of them
+MOST_USES = 8  # uses of a value; with more, every edge except the first begins at a copy of the value's name
+LETTER = 5  # the width of a letter in a title, in points
 
-Look = dict[str, str]  # attributes of DOT and their values
+Look = Mapping[str, str]  # attributes of DOT and their values
 
 BOXES: Look = {"fontsize": "11", "height": "0.3", "width": "0.3", "margin": "0.09,0.04"}
 LINES: Look = {"fontsize": "9", "color": "#5a5a5a", "arrowsize": "0.6"}
 
-
-@dataclass
-class Element:
-    """A visible part of a picture that can be clicked.
-
-    Attributes:
-        id, classes, tooltip: the attributes of its group in an SVG.
-        look: the attributes in which it differs from the defaults of its kind.
-    """
-
-    id: str = ""
-    classes: str = ""
-    tooltip: str = ""
-    label: Block | None = None
-    look: Look = field(default_factory=dict)
-    _points: ClassVar[float] = 11.0
-
-    @property
-    def letters(self) -> Letters:
-        """The default letters of the label."""
-        return Letters(self._points, self.look.get("fontcolor", "black"))
-
-
-@dataclass
-class Box(Element):
-    """A box with a label. No other box of its picture has its ``name``."""
-
-    name: str = ""
-
-
-@dataclass
-class Line(Element):
-    """A line between two boxes, given by their names. With ``style="invis"`` it only keeps them near each other."""
-
-    source: str = ""
-    target: str = ""
-    _points: ClassVar[float] = 9.0
-
-    @property
-    def hidden(self) -> bool:
-        return self.look.get("style") == "invis"
+# Kinds differ in shape and in colour, so that a black-and-white print distinguishes them too.
+STYLES: dict[str, Look] = {
+    "operation": {"shape": "box", "style": "rounded,filled", "fillcolor": "#ffffff", "color": "#4a4a4a"},
+    "named": {
+        "shape": "box",
+        "style": "rounded,filled",
+        "fillcolor": "#ece2f3",
+        "color": "#6b4a82",
+        "peripheries": "2",
+    },
+    "loss": {"shape": "octagon", "style": "filled", "fillcolor": "#c5e3bf", "color": "#2f6b2f", "margin": "0.03,0.02"},
+    "parameter": {"shape": "cylinder", "style": "filled", "fillcolor": "#ffdf9e", "color": "#8a6414"},
+    "input": {"shape": "note", "style": "filled", "fillcolor": "#c4dff5", "color": "#28618f"},
+    "constant": {"shape": "box", "style": "filled,dotted", "fillcolor": "#f2f2f2", "color": "#6a6a6a"},
+    "module": {"shape": "box3d", "style": "filled", "fillcolor": "#dfe6ec", "color": "#4a5a6a", "margin": "0.12,0.08"},
+}
+MODULE: Look = {
+    "style": "rounded,filled",
+    "fillcolor": "#0000000a",
+    "color": "#b0b0b0",
+    "fontcolor": "#4a4a4a",
+    "margin": "8",
+}
+PASS: Look = {"style": "filled", "fillcolor": "#f4f7fb", "color": "#7a8aa0", "fontcolor": "#2a3a50", "margin": "12"}
+AGAIN: Look = {
+    "shape": "plaintext",
+    "fontcolor": "#5a5a5a",
+    "height": "0.1",
+    "width": "0.1",
+    "margin": "0.02,0.02",
+}
+ORIGIN: Look = {"style": "dotted", "color": "#7a7a9a", "arrowhead": "none", "weight": "0", "minlen": "0"}
+NEAR: Look = {"style": "invis", "weight": "0", "minlen": "0"}
+IN_ORDER: Look = {"style": "invis", "minlen": "0", "weight": "100"}
 
 
-@dataclass
-class Level:
-    """Boxes on the same level: an operation with one value before it, and possibly another value after it."""
-
-    values: list[str]
-    operation: str
-
-
-@dataclass
-class Frame(Element):
-    """A frame around boxes, and around other frames.
-
-    Attributes:
-        name: a name that is unique in the picture; "" is the whole picture.
-        parent: the number of the frame around it.
-        anchor: the name of an invisible point inside, which keeps the frames in order.
-        content: the boxes and levels that are in no inner frame.
-    """
-
-    name: str = ""
-    parent: int = 0
-    anchor: str = ""
-    content: list[Box | Level] = field(default_factory=list)
-
-
-@dataclass
 class Picture:
-    """A picture before its layout.
+    """The picture of a whole graph.
 
-    Attributes:
-        look: attributes of the whole picture, such as ``rankdir``.
-        frames: the frames. The first one is the whole picture. Inner frames follow the frame around them directly.
-        legend: the explanation of the colours.
-        name: the name of the picture.
+    Args:
+        rankdir, color, tensors: the arguments of ``draw_dot``. Without ``rankdir`` the picture gets the direction in which it
+            fits better on a slide.
+        explained: whether to add a legend, if the colours show anything.
     """
 
-    look: Look = field(default_factory=dict)
-    frames: list[Frame] = field(default_factory=lambda: [Frame()])
-    lines: list[Line] = field(default_factory=list)
-    legend: Legend = field(default_factory=list)
-    name: str = ""
+    def __init__(
+        self,
+        graph: DrawnGraph,
+        *,
+        rankdir: str | None = None,
+        color: str | None = None,
+        tensors: bool = False,
+        explained: bool = False,
+    ) -> None:
+        self.graph = graph
+        self.name = plain(f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else "")
+        self.color = mode(graph, color)
+        self.tensors = tensors
+        self.heat = heat(graph, self.color)
+        self.amounts = amounts(graph, self.color)
+        self.legend = legend(graph, self.color, self.heat) if explained else []
+        self.beside = _beside(graph)
+        self.again = _again(graph)
+        self.labels = {f"n{node.id}": self.label(node) for node in graph.nodes}
+        self.labels |= {f"again{number}": self.name_again(number) for number in self.again}
+        self.rankdir = rankdir or direction(self.parts)
 
-    @property
-    def rankdir(self) -> str:
-        return self.look.get("rankdir", "TB")
+    @cached_property
+    def parts(self) -> Parts:
+        """What decides the size of the picture."""
+        sizes = {name: (label.width, label.height) for name, label in self.labels.items()}
+        lines = [(self.source(number), f"n{edge.target}") for number, edge in enumerate(self.graph.edges)]
+        lines += [(f"n{node.origin}", f"n{node.id}") for node, first in self.origins() if first]
+        depths = [len(self.graph.around(module.id)) for module in self.graph.modules]
+        return Parts(sizes, lines, {f"n{value}" for values in self.beside.values() for value in values}, depths)
 
-    def boxes(self) -> Iterator[Box]:
-        return (item for frame in self.frames for item in frame.content if isinstance(item, Box))
+    def readable(self) -> bool:
+        """Return whether the picture can be read on a slide."""
+        return readable(self.parts, self.rankdir)
+
+    def dot(self, font: str = FONT, dpi: int | None = None) -> str:
+        """Return the picture with all its attributes. The same picture gives the same text, on any machine and in any run.
+
+        Args:
+            font: the families of all texts, the best first.
+            dpi: the dots per inch of a PNG. Do not set it for other formats: it would only scale their coordinates.
+        """
+        # Keep the titles of modules away from the edges, and put the legend of a tall drawing at its start.
+        titles = {"labeljust": "l"} if self.rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
+        letters = {"fontname": font, "fontsize": "11"}
+        whole = {"rankdir": self.rankdir, **letters, "nodesep": "0.2", "ranksep": "0.3", **titles}
+        lines = ["digraph minigrad {", f"  graph [{_look(({'dpi': str(dpi)} if dpi else {}) | whole)}]"]
+        lines += [f"  node [{_look({'fontname': font, **BOXES})}]", f"  edge [{_look({'fontname': font, **LINES})}]"]
+        if self.legend:
+            lines.append(f"  label=<{legend_table(self.legend).dot}>")
+        return "\n".join([*lines, *self.content(), *(f"  {line}" for line in self.lines()), "}"]) + "\n"
+
+    # Boxes and frames
+
+    def content(self) -> Iterator[str]:
+        """Yield the statements of the boxes, those of a module inside its frame."""
+        members: dict[int | None, list[DrawnNode]] = defaultdict(list)
+        children: dict[int | None, list[DrawnBox]] = defaultdict(list)
+        for node in self.graph.nodes:
+            members[node.module].append(node)
+        for child in self.graph.modules:
+            children[child.parent].append(child)
+        again: dict[int, list[int]] = defaultdict(list)
+        for number in sorted(self.again):
+            again[self.graph.edges[number].target].append(number)
+
+        def boxes(module: int | None, indent: str) -> Iterator[str]:
+            for node in members[module]:
+                yield indent + self.box(node)
+                yield from (indent + self.box_again(number) for number in again.get(node.id, []))
+                if node.id in self.beside:
+                    yield indent + _level(f"n{node.id}", [f"n{value}" for value in self.beside[node.id]])
+
+        yield from boxes(None, "  ")
+        waiting: list[tuple[DrawnBox | None, str]] = [(child, "  ") for child in reversed(children[None])]
+        while waiting:  # no recursion, because modules may be nested deeper than Python's limit
+            module, indent = waiting.pop()
+            if module is None:
+                yield indent + "}"
+                continue
+            inner = indent + "  "
+            yield f"{indent}subgraph cluster_{module.id} {{"
+            yield inner + self.frame(module)
+            if module.kind == LANE:  # an invisible point, which keeps the lanes in order
+                yield f"{inner}lane{module.id} [style=invis shape=point width=0 height=0]"
+            yield from boxes(module.id, inner)
+            waiting += [(None, indent), *((child, inner) for child in reversed(children[module.id]))]
+
+    def frame(self, module: DrawnBox) -> str:
+        """Return the attributes of a frame. A title in a tall drawing has space on its left, so that edges miss it."""
+        around = None if module.parent is None else self.graph.modules[module.parent]
+        title, lane = plain(cut(_within(around, module.name), WIDEST_NAME)), module.kind == LANE
+        look = {**(PASS if lane else MODULE)}
+        if lane:
+            look["labeljust"] = "r" if self.rankdir == "LR" else "l"
+        else:
+            title += module.which
+            title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP) else ""
+            title += "" if module.which else _times(module.kind, module.count)
+        written = text(title, bold=lane).dot
+        if self.rankdir == "TB" and not lane:
+            room = f'<TD WIDTH="{LETTER * len(written)}"></TD>'
+            written = f'<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>{room}<TD>{written}</TD></TR></TABLE>'
+        marks = f'id="module{module.id}" class="module"'
+        return f"graph [{marks} label=<{written}> {_titled(plain(module.title))} {_look(look, styled=True)}]"
+
+    def box(self, node: DrawnNode) -> str:
+        look, classes = {**STYLES[node.kind]}, node.kind
+        if node.change is not None and self.color == "change":
+            look["fillcolor"], look["color"], _ = CHANGES[node.change]
+            classes += f" {node.change}"
+        if node.tainted:
+            look["fillcolor"] = TAINTED
+            classes += " tainted"
+        if node.culprit or node.verdict == "wrong":
+            look["color"], look["penwidth"] = VERDICTS["wrong"][0], "3"
+            classes += " culprit" if node.culprit else " wrong"
+        if node.gradient == 0 and look["style"].endswith("filled"):
+            look["style"] += ",dashed"
+        elif node.gradient is not None and not math.isfinite(node.gradient):
+            look["penwidth"] = "3"
+        marks = f'id="node{node.id}" class="{classes}" {_look(look, styled=True)}'
+        return f"n{node.id} [{marks} label=<{self.labels[f'n{node.id}'].dot}> {_titled(_tooltip(node))}]"
+
+    def box_again(self, number: int) -> str:
+        """Return a box with the name of a value that is read often, for the edge ``number``."""
+        name, node = f"again{number}", self.graph.nodes[self.graph.edges[number].source]
+        marks = f'id="{name}" class="again" {_look(AGAIN, styled=True)}'
+        return f"{name} [{marks} label=<{self.labels[name].dot}> {_titled(_tooltip(node))}]"
+
+    # Labels
+
+    def label(self, node: DrawnNode) -> Label:
+        """Return a node's label: name and operation, shape and dtype, gradient, one per line. The heat is a coloured strip."""
+        if node.kind == "constant" and node.change is None:
+            if node.details:
+                return text(plain(node.details))
+            if self.tensors and node.shape == ():
+                return text(plain(numbers(node.value)))
+        lines = [self.title(node)]
+        if node.shape is not None:
+            lines.append(small(f"{node.shape} {node.dtype}"))
+        if node.culprit:
+            lines.append(small(node.culprit, VERDICTS["wrong"][0]))
+        elif node.tainted and node.value is not None:
+            lines.append(small(not_finite(node.value)))
+        color = None if self.heat is None else self.heat.color(node.id)
+        if self.tensors:
+            return table_of(lines, cells(node), color)
+        last = gradient_text(node) if node.watched else ""
+        if self.color in ("time", "memory"):
+            lines.append(small(last))
+            last = self.amounts.get(node.id, "")
+        if node.verdict == "wrong":
+            lines.append(small(f"derivative wrong by {node.error:.2g}"))
+        return table_of(lines, [[last]], color) if color is not None else stacked([*lines, small(last)])
+
+    def title(self, node: DrawnNode) -> Label:
+        name, operation = titles(node)
+        which = ""
+        if node.boxed and node.name is not None:
+            name, which = node.name, name.removeprefix(node.name)
+        title = plain(cut(self.inside(node, name), WIDEST_NAME)) + which
+        if node.change is not None and self.color == "change":
+            title = f"{CHANGES[node.change][2]} {title}"
+        pieces = [text(title, bold=True)]
+        if operation and operation != name and operation != LOOP:
+            pieces += [text(f": {plain(operation)}")] if node.boxed else [text(" "), small(operation)]
+        return beside([*pieces, text("" if which else _times(node.operation, node.copies))])
+
+    def inside(self, node: DrawnNode, name: str) -> str:
+        """Return a name without what the frames around it say: the module's path, and the object whose method ran."""
+        around = [self.graph.modules[number] for number in self.graph.around(node.module)]
+        if not around:
+            return name
+        label, _, place = name.partition(PLACE)
+        name = _within(around[-1], label if place.rpartition(" ")[0] in {module.kind for module in around} else name)
+        word = node.operation or node.kind
+        return word if re.fullmatch(rf"{re.escape(word)}(?: \d+|[₀-₉]+)", name) else name
+
+    def name_again(self, number: int) -> Label:
+        """Return the name of a value that is read often, for the edge ``number``."""
+        node = self.graph.nodes[self.graph.edges[number].source]
+        return text(plain(cut(titles(node)[0], WIDEST_NAME)))
+
+    # Lines
+
+    def lines(self) -> Iterator[str]:
+        after = {second for values in self.beside.values() for second in values[1:]}
+        for number, edge in enumerate(self.graph.edges):
+            label, classes, look = self.line(edge)
+            if self.graph.nodes[edge.source].operation is not None:
+                look["weight"] = "4"
+            elif edge.source in after:
+                look["constraint"] = "false"
+            marks = [f'id="edge{number}"', _titled(plain(edge.argument)), label and f"label=<{label}>"]
+            marks += [classes and f'class="{classes}"', _look(look)]
+            yield f"{self.source(number)} -> n{edge.target} [{' '.join(filter(None, marks))}]"
+        for node, first in self.origins():
+            tooltip = _titled(plain(f"part of a rule of {self.graph.nodes[node.origin or 0].label}"))
+            marks = [f'id="origin{node.id}" {tooltip} class="origin"', _look(ORIGIN)] if first else [_look(NEAR)]
+            yield f"n{node.origin} -> n{node.id} [{' '.join(marks)}]"
+        lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
+        yield from (f"{a} -> {b} [{_look(IN_ORDER)}]" for a, b in pairwise(lanes))
+
+    def source(self, number: int) -> str:
+        """Return the box at which an edge begins."""
+        return f"again{number}" if number in self.again else f"n{self.graph.edges[number].source}"
+
+    def origins(self) -> Iterator[tuple[DrawnNode, bool]]:
+        """Yield each operation of a rule, and whether it is the first of its rule: a dotted line leads to it from the
+        operation whose rule it is. Invisible lines keep the others near."""
+        linked = set()
+        for node in self.graph.nodes:
+            if node.origin is not None and node.origin != node.id:
+                yield node, (node.origin, node.lane) not in linked
+                linked.add((node.origin, node.lane))
+
+    def line(self, edge: DrawnEdge) -> tuple[str, str, dict[str, str]]:
+        """Return the label, the classes and the look of an edge."""
+        label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
+        found = edge.verdict
+        if self.color == "check" and found is not None:
+            color, _ = VERDICTS[found]
+            width = {"agrees": "1.5", "wrong": "3", "unclear": "1"}[found]
+            look = {"color": color, "fontcolor": color, "penwidth": width}
+            if found == "unclear":
+                look["style"] = "dashed"
+            if found != "wrong":
+                return text(plain(label)).dot, found, look
+            words = text(plain(f"{label} {edge.error:.2g}".strip()))
+            return table([[cell(words)]]).dot, found, look  # a table leaves space for the thick line
+        change = None
+        if self.color == "change":
+            changes = {self.graph.nodes[edge.source].change, self.graph.nodes[edge.target].change}
+            change = next((change for change in ("removed", "added") if change in changes), None)
+        look = {} if change is None else {"color": CHANGES[change][1]}
+        return text(plain(label)).dot, change or "", look | ({"style": "dashed"} if change == "removed" else {})
+
+
+# DOT
+
+_WORD = re.compile(r"[\w.]+")
+
+
+def _look(look: Look, styled: bool = False) -> str:
+    """Return attributes. ``styled`` quotes a style of a single word, too."""
+    return " ".join(
+        f"{key}={value}" if _WORD.fullmatch(value) and not (styled and key == "style") else f'{key}="{value}"'
+        for key, value in look.items()
+    )
+
+
+def _titled(tooltip: str) -> str:
+    """Return the attribute of a tooltip, with its backslashes doubled for Graphviz."""
+    return 'tooltip="{}"'.format(escaped(tooltip).replace("\\", r"\\"))
+
+
+def _level(operation: str, values: Sequence[str]) -> str:
+    """Return statements that put one value before the operation, and the other after it by an invisible edge."""
+    order = f"; {operation} -> {values[1]} [style=invis]" if len(values) == 2 else ""
+    return f"{{ rank=same; {'; '.join([*values, operation])}{order} }}"
+
+
+# Words
+
+
+def _times(kind: str | None, count: int) -> str:
+    """Return how many equal layers, or steps of a loop, a box stands for; "" if it is one."""
+    if count == 1:
+        return ""
+    return f", {count} steps" if kind == LOOP else f" x {count}"
+
+
+def _tooltip(node: DrawnNode) -> str:
+    call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
+    line = node.source and f"at {os.path.basename(node.source.file)}:{node.source.line}: {node.source.text}"
+    return plain(" ".join(filter(None, [node.kind, node.label, call, line])))
+
+
+def _within(module: DrawnBox | None, path: str) -> str:
+    """Return an attribute path without the part that the frame around it says: the end of the module's path."""
+    names = module.name.split(".") if module else []
+    for i in range(len(names)):
+        outer = ".".join(names[i:]) + "."
+        if path.startswith(outer):
+            return path.removeprefix(outer)
+    return path
+
+
+# Which values are drawn how
+
+
+def _again(graph: DrawnGraph) -> set[int]:
+    """Return the edges that begin at a copy of their source's name: all except the first of a value with many uses.
+
+    An edge takes space on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
+    """
+    seen: Counter[int] = Counter()
+    uses = Counter(edge.source for edge in graph.edges)
+    again = set()
+    for number, edge in enumerate(graph.edges):
+        seen[edge.source] += 1
+        if uses[edge.source] > MOST_USES and seen[edge.source] > 1:
+            again.add(number)
+    return again
+
+
+def _beside(graph: DrawnGraph) -> dict[int, list[int]]:
+    """Return up to two parameters or constants to draw next to each operation: those that only this operation reads.
+
+    Graphviz would draw them before it, on the level of the previous operation. Two boxes of modules with nodes on the same
+    level cannot follow each other, so the drawing would become a staircase. A large graph without modules has rows of many
+    operations, and there the position before the operation is better.
+    """
+    if len(graph.nodes) > FEW and not graph.modules:
+        return {}
+    uses = Counter(edge.source for edge in graph.edges)
+    beside = {}
+    for operation, edges in graph.edges_into().items():
+        own = [edge.source for edge in edges if uses[edge.source] == 1]
+        own = [i for i in own if graph.nodes[i].kind in ("parameter", "constant")]
+        module = graph.nodes[operation].module
+        if module is not None and graph.modules[module].kind == LOOP:  # values that all its steps read stay outside
+            own = [i for i in own if graph.nodes[i].module == module]
+        if own and len(own) == len(edges) and graph.nodes[own[0]].kind == "constant":
+            own = own[1:]  # the data of a first layer come before it
+        if own:
+            beside[operation] = own[:2]
+    return beside

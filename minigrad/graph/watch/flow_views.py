@@ -12,11 +12,11 @@ import numpy as np
 
 from ...engine.tensor import Tensor
 from ...errors import GraphError, MissingExtraError
-from ..draw.depict import depict
 from ..draw.drawn import drawn
 from ..draw.figures import figure, plain_label, save, text_width
 from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
+from ..draw.picture import Picture
 from ..draw.simplify import collapse, depth_for, without_views
 from ..pages.html import check_language, inline, save_page
 from ..record.capture import capture
@@ -166,7 +166,7 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
-    picture = depict(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
+    picture = Picture(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
     try:
         svg = lay_out(picture, "svg").decode()
     except (MissingExtraError, GraphError) as error:

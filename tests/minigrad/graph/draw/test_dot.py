@@ -14,9 +14,9 @@ from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
-from minigrad.graph.draw.depict import STYLES
 from minigrad.graph.draw.drawn import DrawnEdge
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
+from minigrad.graph.draw.picture import STYLES
 from tests.leaves import leaf
 
 

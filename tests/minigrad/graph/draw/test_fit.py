@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad.graph import Drawing
-from minigrad.graph.draw.fit import READABLE, SLIDE, direction, estimate, readable, scale
+from minigrad.graph.draw.fit import READABLE, SLIDE, direction, estimate, scale
 from minigrad.graph.draw.graphviz import lay_out
 from models import ClassifierConfig, TransformerClassifier
 from tests.leaves import leaf
@@ -32,6 +32,15 @@ def wide() -> Drawing:
     return mg.draw_dot(y.sum())
 
 
+def numbers() -> Drawing:
+    """Cells with several lines."""
+    x, w = leaf(np.ones((5, 2)), "x"), leaf(np.full((2, 6), 0.125), "w")
+    with mg.trace():
+        y: Any = np.tanh(x[:2] @ w).sum()
+    y.backward()
+    return mg.draw_dot(y, tensors=True)
+
+
 def classifier(**how: Any) -> Drawing:
     rng = np.random.default_rng(0)
     model = TransformerClassifier(ClassifierConfig(vocab_size=50, num_classes=4), rng=rng)
@@ -51,11 +60,11 @@ def size(drawing: Drawing, rankdir: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])
 @pytest.mark.parametrize(
-    "draw", [lambda: chain(2), lambda: chain(12), wide, classifier, lambda: classifier(max_nodes=80)]
+    "draw", [lambda: chain(2), lambda: chain(12), wide, numbers, classifier, lambda: classifier(max_nodes=80)]
 )
 def test_the_estimate_is_about_what_graphviz_needs(draw: Callable[[], Drawing], rankdir: str) -> None:
     drawing = draw()
-    found, expected = estimate(drawing.drawn().picture())[rankdir], size(drawing, rankdir)
+    found, expected = estimate(drawing.drawn().picture().parts)[rankdir], size(drawing, rankdir)
     assert scale(found) == pytest.approx(scale(expected), rel=0.3)
     assert max(found) == pytest.approx(max(expected), rel=0.3)
 
@@ -71,8 +80,8 @@ def test_a_classifier_fits_a_slide_and_shows_its_input() -> None:
 
 
 def test_a_row_is_drawn_as_long_as_it_fits_and_then_what_fits_better() -> None:
-    assert [direction(chain(length).picture()) for length in (1, 2, 6)] == ["LR", "LR", "TB"]
-    assert direction(wide().picture()) == "LR"
+    assert [direction(chain(length).picture().parts) for length in (1, 2, 6)] == ["LR", "LR", "TB"]
+    assert direction(wide().picture().parts) == "LR"
     assert "rankdir=TB" in chain(6).to_dot() and "rankdir=LR" in chain(1).to_dot()
 
 
@@ -84,7 +93,7 @@ def test_what_cannot_be_simplified_is_drawn_as_it_is() -> None:
             x, y = y, (x * y, np.tanh(x), x + y, np.sin(y))[i]
     drawing = mg.draw_dot(x + y)
     assert len(drawing.drawn().nodes) == len(drawing.nodes)
-    assert not readable(drawing.drawn().picture())
+    assert not drawing.drawn().picture().readable()
 
 
 def test_a_title_does_not_repeat_the_frames_around_it() -> None:
