@@ -21,17 +21,29 @@ def text_of(index: Index, node: ast.AST, values: Mapping[str, Any] | None = None
     """
     if isinstance(node, ast.AugAssign):
         node = node.target
-    if hasattr(node, "lineno"):
-        first, start, last, end = index.span(node)
-        head, tail = index.lines[first - 1][start:], index.lines[last - 1][:end]
-        if first == last:
-            head = tail = head[: end - start]
-        if len(head) > MOST_UNPARSED or last - first > MOST_LINES:
-            half = MOST_UNPARSED // 2
-            return " ".join(f"{head[:half]} … {tail[-half:]}".split())
+    text, indexed = index.texts.get(node) or _text(index, node)
+    return _unparsed(_Indices(values).visit(copy.deepcopy(node))) if values and indexed else text
+
+
+def _text(index: Index, node: ast.AST) -> tuple[str, bool]:
+    """Return the text of an expression, and whether values may replace names in it."""
+    if not hasattr(node, "lineno"):  # it is not part of the file
+        return _unparsed(node), True
+    first, start, last, end = index.span(node)
+    head, tail = index.lines[first - 1][start:], index.lines[last - 1][:end]
+    if first == last:
+        head = tail = head[: end - start]
+    if len(head) > MOST_UNPARSED or last - first > MOST_LINES:
+        half = MOST_UNPARSED // 2
+        found = " ".join(f"{head[:half]} … {tail[-half:]}".split()), False
+    else:
+        found = _unparsed(node), any(isinstance(part, ast.Subscript) for part in ast.walk(node))
+    index.texts[node] = found
+    return found
+
+
+def _unparsed(node: ast.AST) -> str:
     try:
-        if values and any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
-            node = _Indices(values).visit(copy.deepcopy(node))
         return " ".join(ast.unparse(node).split())
     except (RecursionError, ValueError):
         return ""

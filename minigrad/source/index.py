@@ -84,6 +84,7 @@ class Index:
             self.nodes += children
             self.parents.update(dict.fromkeys(children, node))
         self._found: dict[Span, ast.AST | None] = {}  # the nodes that were found before
+        self.texts: dict[ast.AST, tuple[str, bool]] = {}  # what ``expressions`` has written before
 
     def text(self, line: int) -> str:
         """Return a line without the spaces around it; an empty text if there is no such line."""

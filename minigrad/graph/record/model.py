@@ -38,7 +38,7 @@ class Node:
         source: the line of the program that called the operation.
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         callers: the calls of the program's functions that led to the operation, innermost first.
-        outside: the number of frames around the outermost of the ``callers``.
+        outside: the number of calls around the outermost of the ``callers``, up to the top level of a file.
         rounds: the variables of the program's loops with their values, at ``source`` and at each of the ``callers``.
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.

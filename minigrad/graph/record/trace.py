@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
@@ -19,6 +19,8 @@ from ...engine.tensor import Tensor
 from ...guards.gradients import norm
 from ...guards.inplace import _arrays
 from .rounds import Round, round_of
+
+SMALL = 512  # elements of an array whose bytes are compared at once, which is faster there
 
 
 class trace:
@@ -91,8 +93,8 @@ class trace:
         rounds = [round_of(frames[0], place.source, place.program)]
         rounds += [round_of(frame, *where) for frame, where in zip(frames[1:], place.callers)]
         note.rounds = tuple(rounds)
-        outer = frames[-1].f_back
-        while outer is not None:
+        outer: FrameType | None = frames[-1]
+        while outer is not None and outer.f_code.co_name != "<module>":
             outer, note.outside = outer.f_back, note.outside + 1
         for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
@@ -184,7 +186,7 @@ class TraceNote:
         source: the line of the user's program that called it.
         program: the lines of that file.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
-        outside: the number of frames around the outermost of these calls.
+        outside: the number of calls around the outermost of these, up to the top level of a file.
         rounds: the variables of the loops at ``source`` and at each of the ``callers``.
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
@@ -216,20 +218,28 @@ class TraceNote:
         self.rounds: tuple[Round, ...] = ()
         self.call = 0
         self.depth: int | None = None
-        operands = enumerate(zip(entry.parents, arrays))
-        self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
-        leaves = {i: node.tensor for i, node in enumerate(entry.parents) if type(node) is Leaf}
-        self.names = {i: tensor.name for i, tensor in leaves.items() if tensor is not None and tensor.name}
-        paths = {i: _path(tensor) for i, tensor in leaves.items() if tensor is not None and i not in self.names}
-        self.paths = {i: path for i, path in paths.items() if path is not None}
+        self.constants: list[Constant] = []
+        self.names: dict[int, str] = {}
+        self.paths: dict[int, str] = {}
+        self.lane = 0
+        for position, (parent, array) in enumerate(zip(entry.parents, arrays)):
+            if parent is None:
+                if array is not None:
+                    self.constants.append(Constant(position, array))
+            elif type(parent) is not Leaf:
+                self.lane = max(self.lane, _lane(parent))
+            elif (tensor := parent.tensor) is not None:
+                if tensor.name:
+                    self.names[position] = tensor.name
+                elif active.scopes and (path := _path(tensor)) is not None:
+                    self.paths[position] = path
         self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
         self.seconds = seconds
         self.backward_seconds: float | None = None
-        pulling = active.pulling
-        self.origin: Entry | None = pulling[0] if pulling else None
-        seeds: Iterable[Any] = pulling[1] if pulling else ()
-        before = max((_lane(node) for node in entry.parents), default=0)
-        self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
+        self.origin: Entry | None = None
+        if active.pulling is not None:
+            self.origin, seeds = active.pulling
+            self.lane = max(self.lane, *[1 + _lane(node) for node in seeds])
         self._norms: dict[int, float] | None = {}
         self.signed: complex | None = None
         self.arguments: list[Any] | None = None
@@ -257,7 +267,10 @@ class TraceNote:
 
 def note_of(entry: Entry) -> TraceNote | None:
     """Return the notes of the latest trace about an entry; None if it was recorded outside of a trace."""
-    return next((note for note in entry.notes if isinstance(note, TraceNote)), None)
+    for note in entry.notes:
+        if isinstance(note, TraceNote):
+            return note
+    return None
 
 
 def _path(tensor: Any) -> str | None:
@@ -292,6 +305,8 @@ def frozen_copy(value: Any) -> Any:
 def _same(copy: Any, now: Any) -> bool:
     if copy.shape != now.shape or copy.dtype != now.dtype:
         return False
+    if copy.size <= SMALL:
+        return bool(copy.tobytes() == now.tobytes())
     if copy.dtype.kind == "f" and copy.itemsize in (2, 4, 8):  # comparing bits is faster, and tells -0.0 from 0.0
         bits = np.dtype(f"u{copy.itemsize}")
         return bool(np.array_equal(copy.view(bits), now.view(bits)))
