@@ -2,9 +2,8 @@
 
 :mod:`.layers` chooses the layers and their order. Here boxes get their positions on the layer, and lines their routes.
 
-The positions are those of Brandes and Köpf, "Fast and simple horizontal coordinate assignment" (2001). Joined vertices are
-aligned in columns, once from each of the four corners of the drawing. Each of the four layouts has no overlaps. A vertex is
-placed in the middle between its two middle positions.
+Each layer in turn is placed as near to its neighbours as the gaps allow: the sum of the distances is the least. It is an
+isotonic regression, which the algorithm "pool adjacent violators" solves.
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ from itertools import pairwise
 from .layers import Layers, put_on_layers, uncross
 
 Point = tuple[float, float]
+Wish = tuple[float, float]  # a position, and a weight
 
 GAP = 24.0, 40.0  # px between the boxes of a layer, and between two layers
 PORT = 14.0  # the largest distance between two lines that end on one side of a box
 STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that no line is too flat
 MOST_ROOM = 60.0  # the largest extra height
-BOW = 100.0  # a line that bows out of the space between its two boxes by more is moved
-PASS, BESIDE = 8.0, 6.0  # the distance of the moved line from the boxes and lines that it passes
+SWEEPS = 4  # down and up in turn
+PULL = 1, 2, 8  # how much two joined vertices want to be in one column: two boxes, a box and a bend, two bends
+LEAST = 0.01  # how much a vertex without neighbours wants to stay
 
 
 @dataclass
@@ -180,119 +181,63 @@ def _ports(chains: Sequence[Sequence[int]], x: Sequence[float], sizes: Sequence[
 
 
 def straighten(found: Layers, widths: Sequence[float]) -> list[float]:
-    """Return the horizontal middle of each vertex, with straight long lines and boxes near their neighbours.
+    """Return the horizontal middle of each vertex, with long lines nearly straight and boxes near their neighbours.
 
-    The order on every layer is kept, and so is the gap between two boxes. Lines may be closer.
+    The order on every layer is kept, and so is the gap between two boxes. Lines may be closer. In each sweep a vertex wants to
+    be where its neighbours on the last layer are. Those that would overlap move together.
 
     Args:
         widths: the widths of the vertices.
     """
-    conflicts = _conflicts(found)
-    tried = []
-    for upward in (False, True):
-        for leftward in (False, True):
-            layers = [layer[::-1] if leftward else layer for layer in found.layers]
-            neighbours = found.below if upward else found.above
-            column = _columns(layers[::-1] if upward else layers, neighbours, conflicts, len(widths))
-            x = _packed(layers, column, widths)
-            tried.append([-value for value in x] if leftward else x)
-    extents = [_extent(x, widths) for x in tried]
-    left, right = min(extents, key=lambda extent: extent[1] - extent[0])
-    for i, (low, high) in enumerate(extents):
-        shift = right - high if i % 2 else left - low  # layouts packed to the right are aligned at the right
-        tried[i] = [value + shift for value in tried[i]]
-    middle = [sum(sorted(values)[1:3]) / 2 for values in zip(*tried)]
-    _shorten(found, middle, widths)
-    low, _ = _extent(middle, widths)
-    return [value - low for value in middle]
+    ends = [_packed(layer, widths) for layer in found.layers]
+    x = [0.0] * len(widths)
+    for layer, end in zip(found.layers, ends):
+        for vertex, at in zip(layer, end):
+            x[vertex] = at - end[-1] / 2
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        neighbours = found.above if down else found.below
+        for layer, end in list(zip(found.layers, ends))[:: 1 if down else -1]:
+            wishes = []
+            for vertex, at in zip(layer, end):
+                bends = [(vertex >= found.boxes) + (other >= found.boxes) for other in neighbours[vertex]]
+                wanted = [(x[other] - at, float(PULL[count])) for other, count in zip(neighbours[vertex], bends)]
+                wishes.append(wanted or [(x[vertex] - at, LEAST)])
+            for vertex, at, shift in zip(layer, end, _ascending(wishes)):
+                x[vertex] = at + shift
+    low = min(middle - width / 2 for middle, width in zip(x, widths))
+    return [middle - low for middle in x]
 
 
-def _shorten(found: Layers, x: list[float], widths: Sequence[float]) -> None:
-    """Lead a line with a wide bow between the boxes of each layer instead of around them."""
-    layer_of = {vertex: layer for layer in found.layers for vertex in layer}
-    for chain in found.chains:
-        low, high = sorted((x[chain[0]], x[chain[-1]]))
-        if all(low - BOW <= x[vertex] <= high + BOW for vertex in chain[1:-1]):
-            continue
-        for vertex in chain[1:-1]:
-            others = sorted((x[v], widths[v] / 2) for v in layer_of[vertex] if v != vertex)
-            sides = [(at, half + (PASS if half else BESIDE)) for at, half in others]
-            x[vertex] = _nearest(min(max(x[vertex], low), high), [(at - half, at + half) for at, half in sides])
+def _packed(layer: Sequence[int], widths: Sequence[float]) -> list[float]:
+    """Return the positions of the vertices of a layer if they are as close as possible."""
+    found = [0.0]
+    for a, b in pairwise(layer):
+        between = GAP[0] * (1.0 if widths[a] and widths[b] else 0.7 if widths[a] or widths[b] else 0.5)
+        found.append(found[-1] + (widths[a] + widths[b]) / 2 + between)
+    return found
 
 
-def _nearest(wanted: float, taken: Sequence[tuple[float, float]]) -> float:
-    """Return the number nearest to ``wanted`` that lies in none of the intervals, which are sorted."""
-    right = left = wanted
-    for low, high in taken:
-        right = high if low < right < high else right
-    for low, high in reversed(taken):
-        left = low if low < left < high else left
-    return left if wanted - left < right - wanted else right
+def _ascending(wishes: Sequence[list[Wish]]) -> list[float]:
+    """Return a number for each list of wishes, close to them, such that no number is smaller than the one before it.
+
+    Neighbours in the wrong order are joined, and get the same number. So the sum of the weighted distances is the least.
+    """
+    groups: list[tuple[float, list[Wish], int]] = []
+    for wish in wishes:
+        together, count = sorted(wish), 1
+        while groups and groups[-1][0] > _median(together):
+            _, before, members = groups.pop()
+            together, count = sorted(before + together), count + members
+        groups.append((_median(together), together, count))
+    return [value for value, _, count in groups for _ in range(count)]
 
 
-def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
-    halves = [(value, width / 2) for value, width in zip(x, widths)]
-    return min(value - half for value, half in halves), max(value + half for value, half in halves)
-
-
-def _conflicts(found: Layers) -> set[tuple[int, int]]:
-    """Return the joints (top, bottom) that cross a joint between two bends. They give way, so that long lines are straight."""
-    conflicts = set()
-    boxes, place = found.boxes, found.places()
-    for layer in found.layers[1:]:
-        inner = [(place[found.above[v][0]], i) for i, v in enumerate(layer) if v >= boxes <= found.above[v][0]]
-        if not inner:
-            continue
-        first, done = 0, -1
-        for start, end in [*inner, (len(place), len(layer))]:
-            for vertex in layer[done + 1 : end]:
-                for above in found.above[vertex]:
-                    if not first <= place[above] <= start:
-                        conflicts.add((above, vertex))
-            first, done = max(first, start), end
-    return conflicts
-
-
-def _columns(
-    layers: Sequence[Sequence[int]], neighbours: Sequence[Sequence[int]], conflicts: set[tuple[int, int]], count: int
-) -> list[int]:
-    """Return the vertex that each one is aligned with: the median of its neighbours above, or itself."""
-    column = list(range(count))
-    place = {vertex: i for layer in layers for i, vertex in enumerate(layer)}
-    for layer in layers:
-        last = -1  # the lines of two columns must not cross
-        for vertex in layer:
-            sources = sorted(neighbours[vertex], key=place.__getitem__)
-            for source in sources[(len(sources) - 1) // 2 : len(sources) // 2 + 1]:
-                free = (source, vertex) not in conflicts and (vertex, source) not in conflicts
-                if place[source] > last and free:
-                    column[vertex], last = column[source], place[source]
-                    break
-    return column
-
-
-def _packed(layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float]) -> list[float]:
-    """Return the positions when every column is as far left as possible, then as near to the next one as possible."""
-    apart: dict[tuple[int, int], float] = {}
-    for layer in layers:
-        for a, b in pairwise(layer):
-            between = GAP[0] * (1.0 if widths[a] and widths[b] else 0.7 if widths[a] or widths[b] else 0.5)
-            pair, distance = (column[a], column[b]), (widths[a] + widths[b]) / 2 + between
-            apart[pair] = max(distance, apart.get(pair, 0.0))
-    after: dict[int, list[tuple[int, float]]] = {root: [] for root in column}
-    waits = dict.fromkeys(after, 0)
-    for (a, b), distance in apart.items():
-        after[a].append((b, distance))
-        waits[b] += 1
-    order = [root for root in after if not waits[root]]
-    x = dict.fromkeys(after, 0.0)
-    for root in order:  # the loop appends to order
-        for other, distance in after[root]:
-            x[other] = max(x[other], x[root] + distance)
-            waits[other] -= 1
-            if not waits[other]:
-                order.append(other)
-    for root in reversed(order):
-        if after[root]:
-            x[root] = max(x[root], min(x[other] - distance for other, distance in after[root]))
-    return [x[root] for root in column]
+def _median(wishes: Sequence[Wish]) -> float:
+    """Return the weighted median of sorted wishes; the middle of two that are equally good."""
+    left = sum(weight for _, weight in wishes) / 2
+    for (value, weight), (after, _) in pairwise([*wishes, wishes[-1]]):
+        left -= weight
+        if left <= 0:
+            return value if left < 0 else (value + after) / 2
+    return wishes[-1][0]
