@@ -1,4 +1,4 @@
-"""Writes a sentence about the cause of a NaN or an infinity. It names the operand and the element that caused it."""
+"""Marks what made the first NaN or infinity, and says why, with the operand and the element that caused it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,39 @@ from typing import Any
 import numpy as np
 
 from ...guards.nonfinite import cause, first_bad, is_bad, numbers_there, product_there
+from ...guards.origin import bad_contributions, forward_marks
 from ...rules.about import Cause, known
-from ..record.model import Edge, Node
+from ..record.model import Edge, Graph, Node
 from .html import asset
 
 Sentences = dict[str, str]  # by language
 
 
-def given() -> Sentences:
-    """Return the sentence for a leaf that already held a NaN or an infinity."""
-    return sentences("given")
+def add_causes(graph: Graph, nodes: Sequence[dict[str, Any]]) -> None:
+    """Set ``bad`` and ``badGradient`` of culprits, which made a NaN or infinity, and of victims, and ``why`` of culprits."""
+    into = graph.edges_into()
+    labels = [about["name"] for about in nodes]
+    for number, mark in forward_marks(graph).items():
+        node, about = graph.nodes[number], nodes[number]
+        about["bad"] = mark
+        if mark == "culprit":
+            about["why"] = sentences("given") if node.operation is None else _forward_cause(node, into[number], labels)
+    reached: dict[int, str] = {}  # the nodes whose gradient is not finite, as culprits or victims
+    for edge, total in bad_contributions(graph):
+        reached.setdefault(edge.source, "victim" if total is None else "culprit")
+        node, about = graph.nodes[edge.target], nodes[edge.target]
+        marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
+        if total is None and not (marked or is_bad(node.cotangent)) and about["badGradient"] is None:
+            about["badGradient"] = "culprit"
+            about["why"] = about["why"] or _backward_cause(node, into[node.id], edge, labels)
+    for node, about in zip(graph.nodes, nodes):
+        if about["badGradient"] is None and (node.id in reached or is_bad(node.cotangent)):
+            about["badGradient"] = reached.get(node.id, "victim")
+            if about["badGradient"] == "culprit":  # all its contributions are finite
+                about["why"] = about["why"] or sentences("sum", **_limits(np.dtype(node.dtype)))
 
 
-def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:
+def _forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:
     """Return why a result is not finite although its operands are finite, or hold only intended infinities."""
     bad = first_bad(node.value)
     values = {edge.argument: edge.value for edge in operands}
@@ -40,7 +60,7 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
     return sentences("unknown" if np.isnan(bad).any() else "overflow", **about)
 
 
-def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
+def _backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
     """Return why a derivative is not finite although the gradient that arrived is finite."""
     if not is_bad(edge.raw):  # the sum over broadcast axes overflowed
         return sentences("sum", **_limits(first_bad(edge.contribution).dtype))
@@ -50,11 +70,6 @@ def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Seq
     found = cause(known(node.primitive).steep, {**numbers, "by": edge.argument})
     about = _about(node, operands, labels, bad)
     return sentences("slope_overflow", **about) if found is None else _of_operand(found, numbers, about)
-
-
-def sum_cause(node: Node) -> Sentences:
-    """Return why a gradient is not finite although all its contributions are finite."""
-    return sentences("sum", **_limits(np.dtype(node.dtype)))
 
 
 def _about(node: Node, operands: Sequence[Edge], labels: Sequence[str], result: Any) -> dict[str, str]:

@@ -10,28 +10,22 @@ import contextlib
 import gc
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from ..._source import program_variable
-from ...engine.registry import is_elementwise
 from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError, MinigradError
-from ...guards.nonfinite import is_bad
-from ...guards.origin import bad_contributions, forward_marks, summed_contributions
-from ...rules.about import known
-from ...rules.indexing import clip
-from ...rules.neural import softmax
+from ...guards.origin import summed_contributions
 from ..record.capture import capture
 from ..record.derivatives import comparisons
-from ..record.model import Edge, Graph, Node
-from .causes import backward_cause, forward_cause, given, sum_cause
-from .equations import equation, notation
-from .formulas import formula, formula_values
+from ..record.model import Graph
+from .causes import add_causes
+from .formulas import derivatives, operations
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .packing import packed
@@ -39,7 +33,7 @@ from .programs import program
 from .raised import raised
 from .replay import replay_data
 from .scenes import scenes
-from .tensors import MOST_MOVED, Tensors, keyword_data, shown, values_of
+from .tensors import MOST_MOVED, Tensors, gradients_of, shown, values_of
 
 MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
 MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
@@ -176,13 +170,13 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
     end, output = graph.ends[0]
-    if _gradients(graph.nodes[end])[output] is None:
+    if gradients_of(graph.nodes[end])[output] is None:
         return False
     sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
     different = {
         node.id
         for node in graph.operations()
-        for i, arrived in enumerate(_gradients(node))
+        for i, arrived in enumerate(gradients_of(node))
         if not _close(arrived, sums.get((node.id, i))) and node.id != end
     }
     return not different or different <= {
@@ -196,12 +190,6 @@ def _close(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b)) or np.allclose(a, b, rtol=1e-3, equal_nan=True)
 
 
-def _gradients(node: Node) -> list[Any]:
-    """Return the gradient of each output of a node; None if none has arrived."""
-    count = len(node.value) if isinstance(node.value, tuple) else 1
-    return [node.cotangent.get(i) if isinstance(node.cotangent, dict) else node.cotangent for i in range(count)]
-
-
 # --- the data of the page ---
 
 
@@ -212,152 +200,50 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
     ``["fit", edge]`` follows and adds it instead.
     """
-    labels = [node.label for node in graph.nodes]
     files, spans = program(graph)
-    drawn, home = scenes(graph, labels)
+    drawn, home = scenes(graph, [node.label for node in graph.nodes])
     tensors = Tensors(graph)
-    views = shown(show, graph, labels, tokens)
-    into = graph.edges_into()
+    about = zip(graph.nodes, spans, home, tensors.of_nodes(shown(show, graph, tokens)), operations(graph))
     nodes = [
-        _node(node, into.get(node.id, ()), tensors, views.get(node.id))
-        | {"name": labels[node.id], "span": spans[node.id], "scene": home[node.id]}
-        | {"changed": _changed(node, into.get(node.id, ()))}
-        for node in graph.nodes
+        {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
+        | {"span": span, "scene": scene, "bad": None, "badGradient": None, "why": None, **arrays, **said}
+        for node, span, scene, arrays, said in about
     ]
-    edges = {edge: _edge(edge, graph, into[edge.target], tensors) for edge in graph.edges}
+    edges = [
+        {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
+        | {"check": None, "unchecked": False, **arrays, **said}
+        for edge, arrays, said in zip(graph.edges, tensors.of_edges(), derivatives(graph))
+    ]
     steps = [("forward", node.id) for node in graph.operations()]
     turn = len(steps)
-    steps += _backward_steps(graph, edges, tensors)
+    numbers = {edge: number for number, edge in enumerate(graph.edges)}
+    for edge in graph.contributions():
+        steps += [
+            (kind, numbers[edge]) for kind in (("product",) if edge.raw is edge.contribution else ("product", "fit"))
+        ]
     add_causes(graph, nodes)
     if check or (check is None and turn <= MOST_CHECKED):
-        _add_checks(graph, edges)
+        # An operation that cannot run again near its operands has no check. The page says how many there are.
+        for edge, compared in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
+            if math.isfinite(compared.exact) and math.isfinite(compared.numeric):
+                edges[numbers[edge]]["check"] = compared._asdict()
+            elif compared.reason in ("left out", "unsteady"):
+                edges[numbers[edge]]["unchecked"] = True
     return {
-        "title": labels[graph.ends[0][0]],
+        "title": graph.nodes[graph.ends[0][0]].label,
         "program": {"files": files},
         "nodes": nodes,
-        "edges": list(edges.values()),
+        "edges": edges,
         "steps": steps,
         "turn": turn,
         "end": graph.ends[0],
         "replay": replay_data(graph),
-        "modules": [{"name": m.title, "kind": m.kind, "parent": m.parent} for m in graph.modules],
+        "modules": [{"name": module.title} for module in graph.modules],
         "scenes": drawn,
         "lesson": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
-
-
-def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | None) -> Data:
-    return {
-        "kind": node.kind,
-        "operation": node.operation,
-        "tells": "rows" if node.primitive is softmax else "zeros" if known(node.primitive).dies else None,
-        "details": node.details,
-        "keywords": keyword_data(node.keywords),
-        "module": node.module,
-        **tensors.of_node(node, operands, _gradients(node), show),
-        "notation": notation(node, len(operands)),
-        "bad": None,
-        "badGradient": None,
-        "why": None,
-    }
-
-
-def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
-    """Return what else happened to the operands here: one was broadcast, its dtype changed, or values were clipped."""
-    if node.operation is None or isinstance(node.value, tuple) or node.value is None:
-        return []
-    found = []
-    arrays = [edge.value for edge in operands if edge.value is not None]
-    elementwise = is_elementwise(node.primitive)
-    if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
-        found.append("broadcast")
-    typed = {a.dtype.kind + str(a.dtype.itemsize) for a in arrays if isinstance(a, (np.ndarray, np.generic))}
-    result = np.asarray(node.value).dtype
-    if elementwise and result.kind in "fc" and typed - {result.kind + str(result.itemsize)}:
-        found.append("cast")
-    if node.primitive is clip and operands and np.any(np.not_equal(operands[0].value, node.value)):
-        found.append("clipped")
-    return found
-
-
-def _edge(edge: Edge, graph: Graph, operands: Sequence[Edge], tensors: Tensors) -> Data:
-    """Return the data of one edge. ``operands`` are all edges into its operation."""
-    source, node = graph.nodes[edge.source], graph.nodes[edge.target]
-    usual = source.value[edge.output] if edge.output is not None and source.value is not None else source.value
-    rule = None if edge.contribution is None else formula(node.primitive, edge.argument)
-    by = f"/d {edge.argument}" if len(operands) > 1 else ""
-    about: Data = {
-        "source": edge.source,
-        "target": edge.target,
-        "argument": edge.argument,
-        "output": edge.output or 0,
-        "value": None if edge.value is usual else tensors.array(edge.value),
-        "raw": tensors.array(edge.raw),
-        "amount": None if edge.contribution is edge.raw else tensors.array(edge.contribution),
-        "sum": None,
-        "answer": "y",
-        "formula": None,  # the local derivative, with the names of its rule
-        "equation": None,  # the same as a tree, which the page writes with the names of the program
-        "elementwise": False,
-        "check": None,
-    }
-    if rule is not None:
-        head = f"d {node.operation}{by}: "
-        about["answer"], about["elementwise"] = rule.answer, rule.elementwise
-        about["formula"] = {"en": head + rule.text, "ja": head + rule.text_ja}
-        values = formula_values(node, operands, edge)
-        about["equation"] = equation(rule, node.primitive, edge.argument, values)
-    return about
-
-
-def _backward_steps(graph: Graph, edges: Mapping[Edge, Data], tensors: Tensors) -> list[tuple[str, int]]:
-    """Return the steps of the sweep. Store with each edge the gradient of its source after its last step."""
-    numbers = {edge: number for number, edge in enumerate(edges)}
-    steps = []
-    for edge, _, total in summed_contributions(graph):
-        edges[edge]["sum"] = tensors.array(total)
-        kinds = ["product"] if edge.raw is edge.contribution else ["product", "fit"]
-        steps += [(kind, numbers[edge]) for kind in kinds]
-    return steps
-
-
-# --- is it right? ---
-
-
-def _add_checks(graph: Graph, edges: Mapping[Edge, Data]) -> None:
-    """Set ``check`` of each edge to its comparison with a finite difference."""
-    # An operation that cannot run again near its operands has no check. The page says how many there are.
-    for edge, comparison in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
-        if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
-            edges[edge]["check"] = comparison._asdict()
-        elif comparison.reason in ("left out", "unsteady"):
-            edges[edge]["unchecked"] = True
-
-
-def add_causes(graph: Graph, nodes: Sequence[Data]) -> None:
-    """Set ``bad`` and ``badGradient`` of culprits, which made a NaN or infinity, and of victims, and ``why`` of culprits."""
-    into = graph.edges_into()
-    labels = [about["name"] for about in nodes]
-    for number, mark in forward_marks(graph).items():
-        node, about = graph.nodes[number], nodes[number]
-        about["bad"] = mark
-        if mark == "culprit":
-            about["why"] = given() if node.operation is None else forward_cause(node, into[number], labels)
-    reached: dict[int, str] = {}  # the nodes whose gradient is not finite, as culprits or victims
-    for edge, total in bad_contributions(graph):
-        reached.setdefault(edge.source, "victim" if total is None else "culprit")
-        node, about = graph.nodes[edge.target], nodes[edge.target]
-        marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
-        if total is None and not (marked or is_bad(node.cotangent)) and about["badGradient"] is None:
-            about["badGradient"] = "culprit"
-            about["why"] = about["why"] or backward_cause(node, into[node.id], edge, labels)
-    for node, about in zip(graph.nodes, nodes):
-        if about["badGradient"] is None and (node.id in reached or is_bad(node.cotangent)):
-            about["badGradient"] = reached.get(node.id, "victim")
-            if about["badGradient"] == "culprit":
-                about["why"] = about["why"] or sum_cause(node)
 
 
 # --- the run as a program ---

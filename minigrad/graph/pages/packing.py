@@ -10,36 +10,42 @@ import numpy as np
 
 Data = dict[str, Any]
 
-# The fields of an edge that come from its rule. Many edges share them.
-RULE = ("formula", "equation", "elementwise", "answer", "argument")
+# The fields that many rows share: what is known of an operation, and of a rule.
+SHARED = {
+    "nodes": ("kind", "operation", "module", "span", "notation", "options", "tells", "changed"),
+    "edges": ("equation", "answer", "elementwise", "argument"),
+}
 ARRAYS = ("value", "raw", "amount", "sum", "weights")
 LISTS = ("values", "gradients")
 
 
 def packed(data: Data) -> Data:
-    """Return the data with ``nodes`` and ``edges`` as columns. Rules and arrays become numbers in ``rules`` and ``arrays``."""
+    """Return the data with ``nodes`` and ``edges`` as columns. Arrays become numbers in ``arrays``.
+
+    Instead of all ``steps`` there are the edges of the ``sweep``, in its order: the page knows the rest.
+    """
     arrays = _Arrays()
-    numbers: dict[str, int] = {}
-    rules: list[Data] = []
-    edges = []
-    for edge in data["edges"]:
-        rule = {name: edge[name] for name in RULE}
-        number = numbers.setdefault(repr(rule), len(rules))
-        if number == len(rules):
-            rules.append(rule)
-        edges.append({name: value for name, value in edge.items() if name not in rule} | {"rule": number})
-    columns = {"nodes": _columns(data["nodes"], arrays), "edges": _columns(edges, arrays)}
-    return data | columns | {"rules": rules, "arrays": arrays.data()}
+    columns = {kind: _columns(data[kind], shared, arrays) for kind, shared in SHARED.items()}
+    rest = {name: value for name, value in data.items() if name != "steps"}
+    sweep = [number for kind, number in data["steps"] if kind == "product"]
+    return rest | columns | {"arrays": arrays.data(), "sweep": sweep}
 
 
-def _columns(rows: Sequence[Data], arrays: _Arrays) -> Data:
-    """Return the values of each field in all rows, or a single value if all rows have the same."""
-    if not rows:
-        return {"count": 0, "same": {}, "columns": {}}
+def _columns(rows: Sequence[Data], shared: Sequence[str], arrays: _Arrays) -> Data:
+    """Return the values of each field in all rows, or a single value if all rows have the same.
+
+    The fields that are ``shared`` become a number in the list of all ``facts``.
+    """
+    told = [{name: row[name] for name in shared} for row in rows]
+    facts = {repr(fact): fact for fact in told}
+    numbers = {text: number for number, text in enumerate(facts)}
+    of = [numbers[repr(fact)] for fact in told]
     columns: dict[str, list[Any]] = {}
     same = {}
-    for name in rows[0]:
+    for name in rows[0] if rows else ():
         values = [row[name] for row in rows]
+        if name in shared:
+            continue
         if all(value is values[0] or _equal(value, values[0]) for value in values):
             same[name] = values[0]
         elif name in ARRAYS:
@@ -48,7 +54,7 @@ def _columns(rows: Sequence[Data], arrays: _Arrays) -> Data:
             columns[name] = [list(map(arrays.number, value)) for value in values]
         else:
             columns[name] = values
-    return {"count": len(rows), "same": same, "columns": columns}
+    return {"facts": list(facts.values()), "of": of, "same": same, "columns": columns}
 
 
 def _equal(a: Any, b: Any) -> bool:

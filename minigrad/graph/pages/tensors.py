@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
+from ...guards.origin import summed_contributions
 from ...rules.attention import scaled_dot_product_attention, weights_of
 from ...rules.neural import softmax
 from ..record.capture import dtype_name
@@ -40,6 +41,7 @@ class Tensors:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         large = {id(a): a for a in _arrays(graph) if np.size(a) > MOST_SHOWN}
         size = {True: 0, False: 0}
         for node in graph.nodes:
@@ -52,15 +54,36 @@ class Tensors:
                 break
         self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
 
-    def of_node(self, node: Node, operands: Sequence[Edge], gradients: Sequence[Any], show: Data | None) -> Data:
-        """Return the arrays of a node for the page. ``show`` is how the page draws them."""
+    def of_nodes(self, views: Mapping[int, Data]) -> list[Data]:
+        """Return the arrays and keywords of each node. ``views`` are the result of :func:`shown`."""
+        into = self.graph.edges_into()
+        return [self._of_node(node, into.get(node.id, ()), views.get(node.id)) for node in self.graph.nodes]
+
+    def _of_node(self, node: Node, operands: Sequence[Edge], show: Data | None) -> Data:
         view = None if show is None else show.get("shape")
         return {
             "values": [self.array(value, view) for value in values_of(node)],
-            "gradients": [self.array(gradient, view) for gradient in gradients],
+            "gradients": [self.array(gradient, view) for gradient in gradients_of(node)],
             "weights": self.array(attention_of(node, operands)),
             "show": show,
+            "keywords": keyword_data(node.keywords),
         }
+
+    def of_edges(self) -> list[Data]:
+        """Return the operand of each edge if it is not the source's value any more, its contribution, and the sum so far."""
+        found = {}
+        for edge in self.graph.edges:
+            value = self.graph.nodes[edge.source].value
+            usual = value if edge.output is None or value is None else value[edge.output]
+            found[edge] = {
+                "value": None if edge.value is usual else self.array(edge.value),
+                "raw": self.array(edge.raw),
+                "amount": None if edge.contribution is edge.raw else self.array(edge.contribution),
+                "sum": None,
+            }
+        for edge, _, total in summed_contributions(self.graph):
+            found[edge]["sum"] = self.array(total)
+        return list(found.values())
 
     def array(self, value: Any, view: Shape | None = None) -> Data | None:
         """Return an array for the page; None if it is not an array of numbers. ``view`` is the shape that its map shows."""
@@ -85,13 +108,19 @@ class Tensors:
 def _arrays(graph: Graph) -> Iterator[Any]:
     for node in graph.nodes:
         yield from values_of(node)
-        yield from node.cotangent.values() if isinstance(node.cotangent, dict) else (node.cotangent,)
+        yield from gradients_of(node)
     for edge in graph.edges:
         yield from (edge.raw, edge.contribution)
 
 
 def values_of(node: Node) -> tuple[Any, ...]:
     return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
+
+
+def gradients_of(node: Node) -> list[Any]:
+    """Return the gradient of each output of a node; None if none has arrived."""
+    count = len(node.value) if isinstance(node.value, tuple) else 1
+    return [node.cotangent.get(i) if isinstance(node.cotangent, dict) else node.cotangent for i in range(count)]
 
 
 def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape | None = None) -> Data | None:
@@ -168,7 +197,7 @@ def _smallest(counts: Any) -> Any:
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
-def shown(show: Any, graph: Graph, labels: Sequence[str], tokens: Any = None) -> dict[int, Data]:
+def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
     """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
 
     If ``tokens`` are texts, attention weights and softmaxes with as many rows and columns have these tokens.
@@ -180,9 +209,9 @@ def shown(show: Any, graph: Graph, labels: Sequence[str], tokens: Any = None) ->
         raise ArgumentError(f"explain takes a dict for show, such as {{'x': 'image'}}, got {type(show).__name__}")
     found, into = {}, graph.edges_into()
     for name, how in (show or {}).items():
-        nodes = [node for node, label in zip(graph.nodes, labels) if name in (label, node.name)]
+        nodes = [node for node in graph.nodes if name in (node.label, node.name)]
         if not nodes:
-            known = ", ".join(dict.fromkeys(labels[:12]))
+            known = ", ".join(dict.fromkeys(node.label for node in graph.nodes[:12]))
             raise ArgumentError(f"explain: show names {name!r}, and the page has no such value. It has {known} ...")
         for node in nodes:
             weights = attention_of(node, into.get(node.id, ()))

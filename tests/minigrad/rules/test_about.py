@@ -8,9 +8,8 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, Primitive, Tensor, primitive
 from minigrad.engine.registry import primitives
-from minigrad.graph.pages.equations import KINDS, equation
 from minigrad.graph.pages.explain import page_data
-from minigrad.graph.pages.formulas import formula
+from minigrad.graph.pages.formulas import KINDS, equation, formula
 from minigrad.graph.record.capture import capture
 from minigrad.guards.gradients import gradient_health
 from minigrad.rules.about import Cause, about, known
@@ -76,9 +75,9 @@ def traced(f: Any, *values: float) -> Tensor:
 def test_a_new_operation_is_on_the_page_and_in_its_equations(damped: Primitive) -> None:
     data = page_data(capture(traced(damped, 0.5, 2.0)))
     node = next(node for node in data["nodes"] if node["operation"] == "damped")
-    edge = next(edge for edge in data["edges"] if edge["formula"] and "damped" in edge["formula"]["en"])
+    edge = next(edge for edge in data["edges"] if data["nodes"][edge["target"]] is node)
     assert node["notation"] == ["frac", ["call", "log", ["ref", "x"]], ["num", "2"]]
-    assert edge["formula"]["en"] == "d damped: g / (by * x)" and edge["elementwise"]
+    assert edge["elementwise"]
     assert edge["equation"] == ["frac", ["ref", "g"], ["row", ["num", "2"], ["op", "·"], ["ref", "x"]]]
     edges = page_data(capture(traced(lambda x: damped(x, by=1.0), 0.5)))["edges"]
     assert ["row", ["frac", ["ref", "g"], ["ref", "x"]], ["words", {"en": "undamped", "ja": "undamped"}]] in [

@@ -1,5 +1,5 @@
 // Draws equations as MathML, and writes them as plain text. They are trees. A tree is a nested list, ["row", a, b, ...], ["frac", a, b], ...
-// (pages/equations.py makes those of derivatives). A "ref" is replaced by a name or a number before the tree is drawn.
+// (pages/formulas.py makes those of derivatives). A "ref" is replaced by a name or a number before the tree is drawn.
 // This file adds ["name", "w * x"], ["vector", array], ["fold", axes, a].
 
 const equation = (() => {
@@ -86,20 +86,16 @@ const equation = (() => {
     return nd.scalar(array.values[nd.places(array.shape, shape)[flat]]);
   }
 
-  // Return the options of a call that differ from their defaults.
-  const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
-
   const callText = (node) => {
-    const { operation, details } = graph.nodes[node];
-    return optionsOf(details) === "" ? operation : `${operation}(${optionsOf(details)})`;
+    const { operation, options } = graph.nodes[node];
+    return options === "" ? operation : `${operation}(${options})`;
   };
 
   // Return the operation in the notation of mathematics, or else as a call.
   function forwardTree(node, operands) {
-    const { operation, details, notation } = graph.nodes[node];
+    const { operation, options, notation } = graph.nodes[node];
     const places = operandsOf(node).map((edge) => graph.edges[edge].argument);
     if (notation && refsOf(notation).every((name) => places.includes(name))) return fill(notation, (name) => operands[places.indexOf(name)]);
-    const options = optionsOf(details);
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
@@ -270,5 +266,8 @@ const equation = (() => {
     return mathElement("mtable", { class: "matrix" }, ...rows); // the style sheet draws its brackets, because few fonts stretch theirs
   }
 
-  return { text, callText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  // Return the rule of an edge with the names of its parameters; null if it is not known.
+  const ruleText = (edge) => edge.equation && textOf(fill(edge.equation, (name) => ["name", name === "ans" ? edge.answer : name]));
+
+  return { text, callText, ruleText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

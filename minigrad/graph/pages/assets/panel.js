@@ -207,11 +207,13 @@ const panel = {
     const at = timeline.at(state.step);
     if (at?.kind !== "product") return null;
     const edge = graph.edges[at.edge];
-    const formula = edge.formula?.[words.language];
+    const formula = equation.ruleText(edge);
     const node = graph.nodes[edge.target];
     const names = operandsOf(edge.target).map((other) => graph.edges[other]).map((one) => `${one.argument} = ${labelOf(one.source)}`);
     if (quiz.hides(state.step) && !quiz.hinted) return null;
-    const about = [formula ?? word("noFormula", { operation: node.operation, argument: edge.argument }), [...names.slice(0, 6), `${edge.answer} = ${labelOf(edge.target)}`, `g = ${equation.derivativeText(edge.target)}`].join(", ")];
+    const by = names.length > 1 ? `/d ${edge.argument}` : "";
+    const rule = formula === null ? word("noFormula", { operation: node.operation, argument: edge.argument }) : `d ${node.operation}${by}: ${formula}`;
+    const about = [rule, [...names.slice(0, 6), `${edge.answer} = ${labelOf(edge.target)}`, `g = ${equation.derivativeText(edge.target)}`].join(", ")];
     return element("p", { class: "small-print" }, `${word("rule")}: `, element("code", {}, about[0]), element("br"), `${word("where")} `, element("code", {}, about[1]));
   },
 

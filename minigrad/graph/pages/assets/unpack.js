@@ -2,27 +2,27 @@
 // read, because a reader looks at only some of the arrays of a large page.
 
 function unpacked(data) {
-  const { rules, arrays, ...rest } = data;
+  const { arrays, sweep, ...rest } = data;
   const array = arrayReader(arrays);
   const list = (numbers) => numbers.map(array);
-  const arraysOfRow = { value: array, raw: array, amount: array, sum: array, weights: array, values: list, gradients: list };
-  const nodes = unpackedRows(data.nodes, arraysOfRow, {});
-  const ofRule = Object.fromEntries(Object.keys(rules[0] ?? {}).map((name) => [name, (row) => rules[row.rule][name]]));
-  return { ...rest, nodes, edges: unpackedRows(data.edges, arraysOfRow, ofRule) };
+  const readers = { value: array, raw: array, amount: array, sum: array, weights: array, values: list, gradients: list };
+  const [nodes, edges] = [unpackedRows(data.nodes, readers), unpackedRows(data.edges, readers)];
+  const forward = nodes.flatMap(({ operation }, number) => (operation === null ? [] : [["forward", number]]));
+  const backward = sweep.flatMap((number) => (edges[number].amount === null ? [["product", number]] : [["product", number], ["fit", number]]));
+  return { ...rest, nodes, edges, steps: [...forward, ...backward] };
 }
 
-// readers: for some fields, a function that reads an item of a column. computed: for other fields, a function of the row.
-function unpackedRows({ count, same, columns }, readers, computed) {
+// Rows with equal facts share a prototype. readers: for some fields, a function that reads an item of a column.
+function unpackedRows({ facts, of, same, columns }, readers) {
   const shared = { ...same };
   const plain = [];
-  const field = (name, read) => Object.defineProperty(shared, name, once(name, read));
-  for (const [name, read] of Object.entries(computed)) field(name, read);
   for (const [name, column] of Object.entries(columns)) {
-    if (readers[name]) field(name, ({ row }) => readers[name](column[row]));
+    if (readers[name]) Object.defineProperty(shared, name, once(name, ({ row }) => readers[name](column[row])));
     else plain.push([name, column]);
   }
-  return Array.from({ length: count }, (_, i) => {
-    const row = Object.create(shared);
+  const models = facts.map((fact) => Object.assign(Object.create(shared), fact));
+  return of.map((fact, i) => {
+    const row = Object.create(models[fact]);
     row.row = i;
     for (const [name, column] of plain) row[name] = column[i];
     return row;

@@ -12,8 +12,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.primitive import primitive
-from minigrad.graph.pages.equations import KINDS, equation
-from minigrad.graph.pages.formulas import formula, formula_values
+from minigrad.graph.pages.formulas import KINDS, equation, formula, formula_values
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
 from tests.minigrad.rules import oracle

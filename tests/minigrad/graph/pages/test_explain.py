@@ -44,7 +44,7 @@ def unpacked(data: Any) -> Any:
         return None if number is None else known[number]
 
     def rows(about: Any) -> list[Any]:
-        found = [dict(about["same"]) for _ in range(about["count"])]
+        found = [about["same"] | about["facts"][fact] for fact in about["of"]]
         for name, column in about["columns"].items():
             for row, entry in zip(found, column, strict=True):
                 row[name] = entry
@@ -54,8 +54,11 @@ def unpacked(data: Any) -> Any:
                     row[name] = [array(number) for number in entry]
         return found
 
-    edges = [edge | data["rules"][edge["rule"]] for edge in rows(data["edges"])]
-    return data | {"nodes": rows(data["nodes"]), "edges": edges}
+    nodes, edges = rows(data["nodes"]), rows(data["edges"])
+    steps = [["forward", number] for number, node in enumerate(nodes) if node["operation"] is not None]
+    for number in data.pop("sweep"):
+        steps += [[kind, number] for kind in ("product", "fit") if kind == "product" or edges[number]["amount"]]
+    return data | {"nodes": nodes, "edges": edges, "steps": steps}
 
 
 def backward(data: Any) -> Any:
@@ -168,12 +171,12 @@ def test_formula_equation_and_module(tmp_path: Path) -> None:
         y = np.tanh(x)
     data = read(explain(y, tmp_path / "page.html"))
     (edge,) = data["edges"]
-    assert edge["formula"] == {"en": "d tanh: g * (1 - y^2)", "ja": "d tanh: g * (1 - y^2)"}
+    assert edge["answer"] == "y"
     one_less_square = ["row", ["num", "1"], ["op", "−"], ["sup", ["ref", "ans"], ["num", "2"]]]
     assert edge["equation"] == ["row", ["ref", "g"], ["op", "·"], ["paren", one_less_square]]
     assert edge["elementwise"]
     node = data["nodes"][edge["target"]]
-    assert data["modules"][node["module"]] == {"name": "layer", "kind": "object", "parent": None}
+    assert data["modules"][node["module"]] == {"name": "layer"}
 
 
 # --- whose sweep it is ---
@@ -348,3 +351,26 @@ def test_a_thousand_operations_fit_into_a_megabyte(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_graphviz")
 def test_the_page_needs_no_graphviz(tmp_path: Path) -> None:
     assert read(explain(traced(lambda: leaf(1.0) * 2.0), tmp_path / "page.html"))["scenes"]
+
+
+class Counts(mg.Function):
+    """A function that gives something else each time, so that no finite difference can be taken."""
+
+    calls = 0
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        Counts.calls += 1
+        return x * Counts.calls
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+def test_an_operation_that_cannot_run_again_is_counted_as_not_compared(tmp_path: Path) -> None:
+    x = leaf([1.0, 2.0], "x")
+    with mg.trace():
+        loss = (Counts.apply(x) * x).sum()
+    edges = read(explain(loss, tmp_path / "page.html"))["edges"]
+    assert [(edge["check"] is None, edge["unchecked"]) for edge in edges] == [(True, True)] + [(False, False)] * 3

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import AnomalyError, Tensor
-from minigrad.graph.pages.explain import add_causes
+from minigrad.graph.pages.causes import add_causes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
 from minigrad.guards.nonfinite import first_bad, is_bad
