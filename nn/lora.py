@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from minigrad.internal import TensorLike
 from ._checks import check_callable, check_interval, check_kind, check_positive, with_columns
 from .affine import Affine
 from .init import check_generator
-from .module import Module, Parameter, children, own_parameters
+from .module import Module, Parameter, own_parameters
 
 
 class LoRA(Affine):
@@ -100,8 +98,7 @@ def add_lora(
         where: which maps to replace, by their path. In the paper these are the queries and the values.
 
     Raises:
-        ArgumentError: no map has a path that ``where`` accepts, one stands in a tuple, where it cannot be replaced, or ``rank``
-            is not a positive integer. The model is unchanged.
+        ArgumentError: no map has a path that ``where`` accepts, or ``rank`` is not a positive integer. The model is unchanged.
 
     Example:
         >>> import numpy as np
@@ -120,14 +117,13 @@ def add_lora(
     check_generator(rng)
     check_interval(-np.inf, np.inf, scale=scale)
     check_callable(where=where)
-    found = [module for path, module in model.named_modules() if path and type(module) is Affine and where(path)]
+    found = {path: part for path, part in model.named_modules() if path and type(part) is Affine and where(path)}
     if not found:
         raise ArgumentError(f"add_lora found no nn.Affine in {type(model).__name__} that where= accepts")
-    places = _places(model, {id(layer) for layer in found})
     corrections = {id(p) for part in model.modules() if isinstance(part, LoRA) for p in (part.down, part.up)}
     learned = {id(p): p for p in model.parameters() if p.requires_grad and id(p) not in corrections}
     try:
-        new = {id(layer): LoRA(layer, rank, rng=rng, scale=scale) for layer in found}
+        new = {path: LoRA(layer, rank, rng=rng, scale=scale) for path, layer in found.items()}
     except BaseException:
         for parameter in learned.values():
             parameter.requires_grad = True
@@ -135,12 +131,11 @@ def add_lora(
     for part in model.modules():  # each notes what learned in it, so that it can be merged alone
         if names := [name for name, parameter in own_parameters(part) if id(parameter) in learned]:
             vars(part)["_learned"] = [*vars(part).get("_learned", ()), *names]
-    for layer in found:
-        new[id(layer)]._learned = vars(layer).get("_learned", [])
+    for path, layer in found.items():
+        new[path]._learned = vars(layer).get("_learned", [])
     for parameter in learned.values():
         parameter.requires_grad = False
-    for put, layer in places:
-        put(new[id(layer)])
+    model._copies(new).put()
 
 
 def merge_lora(model: Module) -> None:
@@ -160,31 +155,11 @@ def merge_lora(model: Module) -> None:
         ['layers.0.weight', 'layers.0.bias', 'layers.2.weight', 'layers.2.bias']
     """
     check_kind("a Module", Module, model=model)
-    places = _places(model, {id(layer) for layer in model.modules() if layer is not model and isinstance(layer, LoRA)})
-    if not places:
+    plain = {path: layer.merged() for path, layer in model.named_modules() if path and isinstance(layer, LoRA)}
+    if not plain:
         raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")
-    plain = {id(layer): layer.merged() for _, layer in places}
-    for put, layer in places:
-        put(plain[id(layer)])
+    model._copies(plain).put()
     for part in model.modules():
         learned = vars(part).pop("_learned", ())
         for name, parameter in own_parameters(part):
             parameter.requires_grad |= name in learned
-
-
-def _places(model: Module, wanted: Collection[int]) -> list[tuple[Callable[[Affine], None], Any]]:
-    """Return each place of a model that holds a wanted map, given by its ``id``: a function that replaces it, and the map."""
-    waiting: list[Any] = [model]
-    found: list[tuple[Callable[[Affine], None], Any]] = []
-    for holder in waiting:
-        for name, child in list(children(holder)):
-            if id(child) in wanted:
-                if isinstance(holder, tuple):
-                    raise ArgumentError(f"the {type(child).__name__} {child!r} stands in a tuple: keep it in a list")
-                put = (
-                    partial(setattr, holder, name) if isinstance(holder, Module) else partial(holder.__setitem__, name)
-                )
-                found.append((put, child))
-            elif isinstance(child, (Module, dict, list, tuple)) and not any(child is other for other in waiting):
-                waiting.append(child)
-    return found

@@ -9,9 +9,21 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad.internal import active, recorders, scope, to_device, to_host, untracked_array
+from minigrad.internal import (
+    active,
+    array_of,
+    as_array,
+    node_of,
+    recorders,
+    scope,
+    stand_in,
+    to_device,
+    to_host,
+    untracked_array,
+)
 
 from ._checks import check_dtype, check_kind, given
+from ._copies import Copies
 from ._tables import html_table
 
 P = ParamSpec("P")
@@ -191,6 +203,43 @@ class Module:
             by_path[path] = parameter
         return by_path
 
+    def replaced(self, values: Mapping[str, Any]) -> Self:
+        """Return a copy of this module with other parameters, buffers or modules at some paths. This module does not change.
+
+        The copy has modules of its own and shares the other parameters and buffers. An object in several places, such as a
+        tied weight, is replaced in all of them.
+
+        Args:
+            values: a dict by path. For a parameter or a buffer, an array or a Tensor of its shape, in any precision; gradients
+                flow to a Tensor. For a module, another module or a function.
+
+        Raises:
+            ArgumentError: nothing in the module has one of the paths.
+            ShapeError, DTypeError: a shape differs from that of the parameter, or one of the two is real and the other complex.
+
+        Example:
+            >>> import numpy as np
+            >>> import nn
+            >>> net = nn.Sequential(nn.Affine(2, 2, rng=np.random.default_rng(0)), np.tanh)
+            >>> identity = net.replaced({"layers.0.weight": np.eye(2), "layers.0.bias": np.zeros(2)})
+            >>> identity([0.0, 100.0]).tolist()
+            [0.0, 1.0]
+        """
+        check_kind("a dictionary", values=values)
+        copy: Self = self._copies(values).of(self)
+        return copy
+
+    def _copies(self, values: Mapping[str, Any], name: str = "values") -> Copies:
+        """Return what :meth:`replaced` copies with; error messages call the values ``name``."""
+        states, modules = self._state_by_path(), dict(self.named_modules())
+        parts: dict[str, Any] = modules | states
+        check_names(f"{type(self).__name__} has no such parts", [path for path in parts if path in values], values)
+        new = {
+            path: _in_place_of(states[path], value, f"{name}['{path}']") if path in states else value
+            for path, value in values.items()
+        }
+        return Copies(modules.values(), [(parts[path], value) for path, value in new.items()])
+
     def astype(self, dtype: DType) -> Self:
         """Convert the parameters and the floating buffers to a floating ``dtype`` in place. Create optimizers later."""
         dtype = check_dtype(dtype)
@@ -318,6 +367,21 @@ def check_names(what: str, needed: Collection[str], passed: Collection[str]) -> 
 def _listed(paths: list[str], most: int = 5) -> str:
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
     return ", ".join(map(repr, paths[:most])) + more
+
+
+def _in_place_of(state: Parameter | Buffer, value: Any, name: str) -> Parameter | Buffer:
+    """Return a Parameter or a Buffer that shares the array and the tape node of ``value``, or raise unless its shape fits."""
+    try:
+        array = array_of(value) if isinstance(value, Tensor) else as_array(value)
+    except DTypeError as error:
+        raise DTypeError(f"{name}: {error}") from error.__cause__
+    if array.shape != state.shape:
+        raise ShapeError(f"{name} has shape {array.shape}, and the parameter has {state.shape}")
+    if array.dtype.kind != state.dtype.kind:
+        raise DTypeError(
+            f"{name} has dtype {array.dtype}, and the parameter has {state.dtype}: convert it, a.astype(np.{state.dtype})"
+        )
+    return stand_in(state, array, node_of(value) if isinstance(value, Tensor) else None)
 
 
 def _fitting(path: str, value: Any, parameter: Parameter | Buffer) -> Any:

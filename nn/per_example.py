@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, UnsupportedError, autograd_grad, tree_map
-from minigrad.internal import Array, array_of, leaves, node_of, stand_in, wengert_list, zeros
+from minigrad.internal import Array, array_of, leaves, node_of, wengert_list, zeros
 
 from ._checks import beside, check_callable, check_kind, plain
 from .affine import Affine
@@ -17,7 +17,6 @@ from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
 from .example_grads import ExampleGrads
-from .functional_call import Copies, functional_call
 from .lora import LoRA
 from .masks import positions_of
 from .module import Module, Parameter
@@ -73,7 +72,7 @@ def per_example_grads(
             )
     run = _NotedRun(model, loss, modules)
     losses, calls = run.losses(batch, count)
-    run.hand_back()
+    run.copies.hand_back()  # what the call has assigned to the copy, such as the counts of Dropout
     if check and count == 1:  # only a second example shows which axis is that of the examples
         both, its_calls = run.losses(tree_map(lambda array: np.concatenate([plain(array, "batch")] * 2), batch), 2)
         run.check_alone("first", batch, both.numpy(), 2, its_calls)
@@ -112,7 +111,7 @@ class _Noted(Module):
         self.layer, self.calls = layer, calls
         own = dict(layer.named_parameters())
         self.trained = {path: p for path, p in own.items() if p.requires_grad}
-        self.constant = Copies(layer, {id(p): stand_in(p, array_of(p), None) for p in own.values()}).of(layer)
+        self.constant = layer.replaced({path: array_of(p) for path, p in own.items()})
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.layer, name)  # the parameters themselves: another use of them is found on the tape
@@ -131,8 +130,8 @@ class _NotedRun:
     def __init__(self, model: Module, loss: Any, modules: dict[str, Module]) -> None:
         self.loss, self.modules, self.parameters = loss, modules, dict(model.named_parameters())
         self.calls: list[_LayerCall] = []
-        self.noted = [_Noted(layer, self.calls) for layer in modules.values() if type(layer) in _RULES]
-        self.copies = Copies(model, {id(stands.layer): stands for stands in self.noted})
+        noted = {path: _Noted(layer, self.calls) for path, layer in modules.items() if type(layer) in _RULES}
+        self.copies = model._copies(noted)
         self.model = self.copies.of(model)
 
     def losses(self, batch: Any, count: int) -> tuple[Tensor, list[_LayerCall]]:
@@ -155,10 +154,6 @@ class _NotedRun:
                     f"{', '.join(layer.__name__ for layer in _RULES)}: differentiate one example at a time"
                 )
         return losses, list(self.calls)  # a copy: mg.checkpoint calls the layers again in the backward pass
-
-    def hand_back(self) -> None:
-        """Assign to the model what the call has assigned to the copy, such as the counts of Dropout."""
-        self.copies.hand_back({id(stands): stands.layer for stands in self.noted})
 
     def check_alone(self, which: str, example: Any, loss: Array, count: int, calls: list[_LayerCall]) -> None:
         """Run one example alone, and raise if a layer gets another shape, or the loss is not as among all examples."""
@@ -242,7 +237,7 @@ def _positions(call: _LayerCall, g: Array) -> dict[str, Array]:
 
 def _norm(call: _LayerCall, g: Array) -> dict[str, Array]:
     ones = {path: np.full_like(array_of(p), path == "weight") for path, p in call.layer.named_parameters()}
-    normalized = array_of(functional_call(call.layer, ones, call.x))
+    normalized = array_of(call.layer.replaced(ones)(call.x))
     return {"weight": _flat(normalized * g).sum(axis=1), "bias": _flat(g).sum(axis=1)}
 
 

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, enable_grad
-from minigrad.internal import Array, active, array_of, explicit, leaves, node_of, stand_in
+from minigrad.internal import Array, active, array_of, explicit, leaves
 
 from ._tables import html_table
-from .functional_call import Copies
-from .module import Buffer, Module
+from .module import Module
 
 HEADER = ["path", "module", "output", "parameters", "multiply-adds", "kept"]
 
@@ -75,10 +74,13 @@ def summary(model: Module, *inputs: Any, **keywords: Any) -> Summary:
     """
     if not isinstance(model, Module):
         raise ArgumentError(f"summary takes a Module, got {type(model).__name__}: summary(model, x)")
-    states = model._state_by_path().values()
-    known = [array_of(t) if isinstance(t, Tensor) else t for t in [*leaves((inputs, keywords)), *states]]
-    counter = _Counter(known)
-    copy = Copies(model, {id(state): _tracked(state) for state in states}).of(model)
+    arrays = {path: array_of(state) for path, state in model._state_by_path().items()}
+    given = [array_of(t) if isinstance(t, Tensor) else t for t in leaves((inputs, keywords))]
+    counter = _Counter([*given, *arrays.values()])
+    trained = {  # on the tape, whether they are frozen or not
+        path: Tensor(arrays[path], requires_grad=True, copy=False) for path, _ in model.named_parameters()
+    }
+    copy = model._copies(arrays | trained).of(model)  # not by replaced(), which may be an attribute of the model
     for path, module in copy.named_modules():
         vars(module)["forward"] = counter.watched(path, module.forward)
     active.enter(counter)
@@ -98,13 +100,6 @@ def summary(model: Module, *inputs: Any, **keywords: Any) -> Summary:
         )
         for path, module in model.named_modules()
     )
-
-
-def _tracked(state: Any) -> Any:
-    """Return a parameter or buffer that shares the array; a parameter is on the tape, whether it is frozen or not."""
-    array = array_of(state)
-    trained = None if isinstance(state, Buffer) else node_of(Tensor(array, requires_grad=True, copy=False))
-    return stand_in(state, array, trained)
 
 
 class _Counter:

@@ -11,7 +11,7 @@ import pytest
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, UnsupportedError, no_grad
 from minigrad.engine.observers import active
-from nn import Affine, Dropout, Embedding, Module, Parameter, TransformerEncoderLayer
+from nn import Affine, Dropout, Embedding, Module, Parameter, Sequential, TransformerEncoderLayer
 from tests.nn.layers import rng
 
 
@@ -189,6 +189,42 @@ def test_two_parameters_of_one_path_raise_rather_than_hide_each_other() -> None:
 
 
 # --- modes ---
+
+
+def test_a_module_with_other_parts_is_a_copy_that_shares_the_rest() -> None:
+    model: Any = Sequential(Affine(2, 2, rng=rng()), np.tanh, Affine(2, 2, rng=rng()))
+    first = model.layers[0]
+    vars(model)["tied"] = (first.weight, lambda x: x @ first.weight)
+    before, weight = model.state_dict(), Tensor(np.eye(2) * 2, requires_grad=True)
+    other: Any = model.replaced({"layers.0.weight": weight, "layers.2": np.negative})
+    assert type(other) is type(model) and other.layers[0] is not first and other.layers[0].bias is first.bias
+    assert other.tied[0] is other.layers[0].weight and other.layers[1:] == [np.tanh, np.negative]
+    other([[1.0, 0.0]]).sum().backward()
+    other.tied[1](np.ones((1, 2))).sum().backward()
+    assert weight.grad is not None
+    slope = -(1 - np.tanh([2.0, 0.0]) ** 2)  # of the first call; that of the second is 1 everywhere
+    np.testing.assert_allclose(weight.grad.numpy(), np.stack([1 + slope, np.ones(2)]), rtol=1e-6)
+    assert all((array == before[path]).all() for path, array in model.state_dict().items()) and len(before) == 4
+    assert first.weight.grad is None and model.replaced({"": np.exp}) is np.exp
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        ({"wieght": np.eye(2)}, ArgumentError, r"^Affine has no such parts: unexpected: 'wieght'$"),
+        ({"weight": np.eye(3)}, ShapeError, r"^values\['weight'\] has shape \(3, 3\), and the parameter has \(2, 2\)$"),
+        (
+            {"weight": np.eye(2) * 1j},
+            DTypeError,
+            r"values\['weight'\] has dtype complex128, and the parameter has float32",
+        ),
+        ({"weight": [["a"]]}, DTypeError, r"^values\['weight'\]: "),
+        (["weight"], ArgumentError, r"^values must be a dictionary"),
+    ],
+)
+def test_other_parts_that_do_not_fit_are_refused(values: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Affine(2, 2, rng=rng()).replaced(values)
 
 
 def test_train_and_eval_reach_every_module() -> None:

@@ -30,7 +30,7 @@ class Noise(Module):
         self.counts = {"rows": 0, "factor": 0.5}  # only the first changes
         self.count = nn.Buffer(0)
         self.in_place = nn.Buffer(np.zeros(8, np.float32))
-        self.replaced = nn.Buffer(np.zeros(8, np.float32))
+        self.exchanged = nn.Buffer(np.zeros(8, np.float32))
 
     def forward(self, x: Any) -> Any:
         if self.training:
@@ -39,14 +39,14 @@ class Noise(Module):
             self.counts["rows"] += len(x)
             self.count.data = self.count.data + 1
             self.in_place.data += x.numpy().mean(axis=0)
-            self.replaced = nn.Buffer(0.9 * self.replaced.data + x.numpy().max(axis=0))
+            self.exchanged = nn.Buffer(0.9 * self.exchanged.data + x.numpy().max(axis=0))
             self.late = self.calls + 1
             x = x + self.scale * self.rng.normal(size=x.shape).astype(np.float32) / (1 + self.counts["rows"])
         return (
             x
             + 0.01 * self.in_place
             + 0.001 * getattr(self, "late", 0)
-            + 0.01 * self.replaced / (1 + int(self.count.data))
+            + 0.01 * self.exchanged / (1 + int(self.count.data))
         )
 
 

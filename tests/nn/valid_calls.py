@@ -135,6 +135,7 @@ def _affine(folder: Path) -> nn.Affine:
 LINES: dict[str, Line] = {
     "nn.Module.astype": lambda _: {"dtype": np.float64},
     "nn.Module.load_state_dict": lambda _: {"state": {}},
+    "nn.Module.replaced": lambda _: {"values": {}},
     "nn.Module.to": lambda _: {"device": "cpu"},
     "nn.Module.train": lambda _: {"mode": False},
     "nn.Parameter": lambda _: {"data": [1.0]},
