@@ -91,9 +91,8 @@ class TransformerClassifier(Model):
         self.embedding = nn.Embedding(config.vocab_size, d_model, rng=rng, dtype=dtype)
         self.positions = nn.PositionalEncoding(d_model)
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = stack(
-            nn.TransformerEncoderLayer, config, norm=config.norm, strict=config.strict, rng=rng, dtype=dtype
-        )
+        key_dim = None if config.strict else d_model // config.num_heads
+        self.layers = stack(nn.TransformerEncoderLayer, config, norm=config.norm, key_dim=key_dim, rng=rng, dtype=dtype)
         self.norm = nn.LayerNorm(d_model, dtype=dtype) if config.norm == "pre" else None
         self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
 

@@ -1,8 +1,9 @@
-"""Attention with one head: the result for a query is a mean of the values, weighted by how well their keys match the query.
+"""Attention: the result for a query is a mean of the values, weighted by how well their keys match the query.
 
-:class:`GlobalAttention` implements it. The other classes differ in the score and in the maps that compute queries, keys and
-values. :mod:`nn.scores` contains the scores, and :mod:`nn.local_attention` the layers that see only a window. In all of them,
-and in :class:`MultiHeadAttention`, ``key_dim`` is the width of the keys that the score compares with the queries.
+Each attention is a score, maps that make queries, keys and values of the inputs, and a mask. :class:`AttentionLayer` computes
+weights and means of these parts, and the other classes here choose them, with one head. :mod:`nn.scores` contains the scores,
+:mod:`nn.local_attention` the layers that see only a window, and :mod:`nn.multi_head` those with several heads. In all of them
+``key_dim`` is the width of the keys that the score compares with the queries.
 """
 
 from __future__ import annotations
@@ -15,14 +16,107 @@ from minigrad import ShapeError, Tensor
 from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
 from . import init
-from ._checks import as_input, check_counts, check_positive, check_real, given
+from ._checks import as_input, check_counts, check_kind, check_positive, check_real, given
 from .affine import Affine
-from .masks import Masks, known, mask_and_bias, may_read, without_unseen
+from .masks import AttentionOptions, Masks, known, mask_and_bias, without_unseen
 from .module import DType, Module, Parameter
 from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
+Read = tuple[Tensor, Tensor, Tensor, Any, Any]  # queries, keys, values, and the mask and the bias of their scores
 
-class GlobalAttention(Module):
+
+class AttentionLayer(Module):
+    """What every attention computes: ``weights = softmax(score(q, k) + bias)`` over the keys of a mask, and ``weights @ v``.
+
+    :meth:`with_weights` is these two steps. The call gives the same result, and may compute both at once. A subclass defines
+    ``_read``, which makes q, k, v and the mask of the inputs, and ``_scores``.
+    """
+
+    def forward(
+        self,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
+        **options: Unpack[AttentionOptions],
+    ) -> Tensor:
+        q, k, v, mask, bias = self._read(query, key, value, options)
+        context = self._context(q, k, v, mask, bias)
+        return self._joined(context if q.ndim == 3 else context[:, 0])
+
+    def with_weights(
+        self,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
+        **options: Unpack[AttentionOptions],
+    ) -> tuple[Tensor, Tensor]:
+        """Return the result of the call and its :meth:`attention_weights`, before dropout, from one pass that stores all."""
+        q, k, v, mask, bias = self._read(query, key, value, options)
+        weights = self._weights(q, k, mask, bias)  # (batch, [heads,] query, key)
+        context = self._mean(weights, v)  # (batch, query, width)
+        return self._joined(context if q.ndim == 3 else context[:, 0]), self._shown(weights, q)
+
+    def attention_weights(
+        self,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
+        **options: Unpack[AttentionOptions],
+    ) -> Tensor:
+        """Return the weights in the shape of the scores. Each row sums to 1, or to 0 if every key is masked.
+
+        A cache is only read. To see the weights of new tokens, use this before the call that appends these tokens.
+        """
+        q, k, _, mask, bias = self._read(query, key, value, options, grow=False)
+        return self._shown(self._weights(q, k, mask, bias), q)
+
+    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
+        """Check the inputs. Return the queries, keys and values that the score and the mean use, with the mask and the bias.
+
+        ``grow`` is whether a cache gets the new keys and values.
+        """
+        raise NotImplementedError
+
+    def _scores(self, q: Tensor, k: Tensor) -> Tensor:
+        """Return the scores (batch, [heads,] query, key)."""
+        raise NotImplementedError
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
+        """Return the attention weights, in the shape of the scores."""
+        found: Tensor = masked_softmax(self._scores(q, k), mask, bias)
+        return found
+
+    def _mean(self, weights: Tensor, v: Tensor) -> Tensor:
+        """Return the mean of the values for each query."""
+        found: Tensor = weighted_sum(weights, v)
+        return found
+
+    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
+        """Return the mean of the values for each query, in the fastest way."""
+        return self._mean(self._weights(q, k, mask, bias), v)
+
+    def _joined(self, context: Tensor) -> Tensor:
+        """Return the result, computed from the means."""
+        return context
+
+    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
+        """Return the weights in the shape that the user gets."""
+        return weights if q.ndim == 3 else weights[:, 0]
+
+    def _tensors(
+        self, query: TensorLike, key: TensorLike | None, value: TensorLike | None, dtype: np.dtype[Any] | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the inputs in one dtype. By default the key is the query and the value is the key, as the same object."""
+        name = type(self).__name__
+        key = query if key is None else key
+        value = key if value is None else value
+        q = check_real(query, name, "query") if dtype is None else as_input(query, dtype, name, "query")
+        k = q if key is query else as_input(key, q.dtype, name, "key")
+        v = k if value is key else as_input(value, q.dtype, name, "value")
+        return q, k, v
+
+
+class GlobalAttention(AttentionLayer):
     """Attention over all keys, ``softmax(score(query, key)) value``. Only the score can have parameters.
 
     Luong et al. 2015, arXiv:1508.04025, section 3.1, call it global: every key that no mask excludes takes part.
@@ -60,65 +154,34 @@ class GlobalAttention(Module):
     def __init__(self, score: str | Score = "dot") -> None:
         self.score = plain_score(score)
 
-    def forward(
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> Tensor:
-        q, k, v = self._project(*self._inputs(query, key, value, masks))
-        context: Tensor = weighted_sum(self._weights(q, k, **masks), v)  # (batch, query, value_dim)
-        return context if q.ndim == 3 else context[:, 0]
+    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
+        name, dtype = type(self).__name__, next((parameter.dtype for parameter in self.parameters()), None)
+        q, k, v = self._tensors(query, key, value, dtype)
+        if q.ndim not in (2, 3) or k.ndim != 3 or v.ndim != 3:
+            raise ShapeError(
+                f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
+                f"{q.shape}, key {k.shape}, value {v.shape}"
+            )
+        check_counts(name, q.shape, k.shape, v.shape)
+        mask, bias = self._masks(q, k, options)
+        return *self._project(*without_unseen((q, k, v), 3, mask, bias)), mask, bias
 
-    def with_weights(
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> tuple[Tensor, Tensor]:
-        """Return the result of the call and its :meth:`attention_weights`, both from one pass."""
-        q, k, v = self._project(*self._inputs(query, key, value, masks))
-        weights = self._weights(q, k, **masks)
-        context: Tensor = weighted_sum(weights, v)
-        return (context, weights) if q.ndim == 3 else (context[:, 0], weights[:, 0])
-
-    def attention_weights(
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> Tensor:
-        """Return the weights (batch, query, key) or (batch, key), whose rows sum to 1, or to 0 if every key is masked."""
-        q, k, _ = self._project(*self._inputs(query, key, value, masks))
-        weights = self._weights(q, k, **masks)
-        return weights if q.ndim == 3 else weights[:, 0]
+    def _masks(self, query: Tensor, key: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
+        """Return the mask and the bias of the scores (batch, query, key)."""
+        shape = len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]
+        return mask_and_bias(shape, query, options)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the queries, keys and values that the score and the mean use. Subclasses override it."""
         return query, key, value
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
-        """Return the attention weights (batch, query, key)."""
-        scores = self._scores(query, key)
-        return masked_softmax(scores, *mask_and_bias(scores.shape, scores, masks))
-
-    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
-        query = query if query.ndim == 3 else query[:, None]
-        scores = self.score(query, key)
-        expected = (*query.shape[:2], key.shape[1])
+    def _scores(self, q: Tensor, k: Tensor) -> Tensor:
+        q = q if q.ndim == 3 else q[:, None]
+        scores = self.score(q, k)
+        expected = (*q.shape[:2], k.shape[1])
         if scores.shape != expected:
             raise ShapeError(f"the score must give the shape (batch, query, key) = {expected}, got {scores.shape}")
         return scores
-
-    def _inputs(
-        self, query: TensorLike, key: TensorLike | None, value: TensorLike | None, masks: Masks
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        name, own = type(self).__name__, key is None or key is query
-        dtype = next((parameter.dtype for parameter in self.parameters()), None)
-        query = check_real(query, name, "query") if dtype is None else as_input(query, dtype, name, "query")
-        key = query if key is None or own else as_input(key, query.dtype, name, "key")
-        value = key if value is None else as_input(value, query.dtype, name, "value")
-        if query.ndim not in (2, 3) or key.ndim != 3 or value.ndim != 3:
-            raise ShapeError(
-                f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
-                f"{query.shape}, key {key.shape}, value {value.shape}"
-            )
-        check_counts(name, query.shape, key.shape, value.shape)
-        if not masks or may_read(key, value):
-            return query, key, value
-        shape = len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]
-        return without_unseen((query, key, value), 3, *mask_and_bias(shape, query, masks))
 
 
 class DotProductAttention(GlobalAttention):
@@ -203,9 +266,10 @@ class Attention(GlobalAttention):
         score: "dot", "scaled_dot", "cosine", "general", "biased_general", "additive", or a module or function that maps q
             and k to scores (batch, query, key). "dot" does not scale the dot products.
         bias: whether to add b_q, b_k and b_v.
+        map_values: whether the value inputs, of width key_dim such as the keys, are mapped to v. If not, they are v, of width
+            value_dim, and the layer has no map of values.
 
-    The call and the errors are those of :class:`GlobalAttention`, with one addition. Values of width key_dim, such as the keys,
-    are mapped to v. Values of width value_dim are used as v directly. If both widths are equal, the values are mapped.
+    The call and the errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import numpy as np
@@ -225,27 +289,25 @@ class Attention(GlobalAttention):
         rng: np.random.Generator,
         score: str | Score = "dot",
         bias: bool = True,
+        map_values: bool = True,
         dtype: DType = np.float32,
     ) -> None:
         check_positive(query_dim=query_dim, key_dim=key_dim, value_dim=value_dim)
+        check_kind("True or False", map_values=map_values)
+        self.value_dim = value_dim
         self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.key = Affine(key_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
-        self.value = Affine(key_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
+        self.value = Affine(key_dim, value_dim, rng=rng, bias=bias, dtype=dtype) if map_values else None
         self.score = make_score(score, key_dim, key_dim, rng=rng, dtype=dtype)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        key_dim, value_dim = self.value.weight.shape
-        for name, x, widths in (
-            ("query", query, (self.query.weight.shape[0],)),
-            ("key", key, (key_dim,)),
-            ("value", value, (key_dim, value_dim)),
-        ):
-            if x.shape[-1] not in widths:
-                raise ShapeError(
-                    f"{type(self).__name__} needs {name} of width {' or '.join(map(str, widths))}, got {x.shape}"
-                )
-        is_projected = value.shape[-1] != key_dim
-        return self.query(query), self.key(key), value if is_projected else self.value(value)
+        for name, x, layer in (("query", query, self.query), ("key", key, self.key), ("value", value, self.value)):
+            width, result = (self.value_dim, 0) if layer is None else layer.weight.shape
+            if x.shape[-1] != width:
+                as_they_are = ": map_values=False takes values of this width as they are"
+                remedy = as_they_are if name == "value" and x.shape[-1] == result else ""
+                raise ShapeError(f"{type(self).__name__} needs {name} of width {width}, got {x.shape}{remedy}")
+        return self.query(query), self.key(key), value if self.value is None else self.value(value)
 
 
 class SelfAttention(Attention):
@@ -366,35 +428,25 @@ class ContextAttention(GlobalAttention):
         self.query = Parameter(init.normal((hidden_dim,), hidden_dim**-0.5, rng=rng, dtype=dtype))
         self.score = DotScore()
 
-    def forward(  # type: ignore[override]  # there is one input
-        self,
-        x: TensorLike,
-        *,
-        key_mask: TensorLike | None = None,
-        mask: TensorLike | None = None,
-        bias: TensorLike | None = None,
-    ) -> Tensor:
-        return super().forward(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
+    def forward(self, x: TensorLike, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # there is one input
+        return super().forward(x, **known(masks))
 
-    def attention_weights(  # type: ignore[override]  # there is one input
-        self, x: TensorLike, *, key_mask: TensorLike | None = None, mask: TensorLike | None = None, bias: Any = None
-    ) -> Tensor:
-        """Return the weight of each token in the result: (batch, length)."""
-        return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
-
-    def with_weights(  # type: ignore[override]  # there is one input
-        self, x: TensorLike, *, key_mask: TensorLike | None = None, mask: TensorLike | None = None, bias: Any = None
+    def with_weights(  # type: ignore[override]
+        self, x: TensorLike, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
         """Return the result of the call, (batch, input_dim), and its weights (batch, length), both from one pass."""
-        return super().with_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
+        return super().with_weights(x, **known(masks))
 
-    def _queries(self, x: TensorLike) -> Tensor:
-        """Return u once per sequence: (batch, hidden_dim)."""
-        x = as_input(x, self.query.dtype, "ContextAttention")
+    def attention_weights(self, x: TensorLike, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]
+        """Return the weight of each token in the result: (batch, length)."""
+        return super().attention_weights(x, **known(masks))
+
+    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
+        x = as_input(query, self.query.dtype, "ContextAttention")
         if x.ndim != 3:
             raise ShapeError(f"ContextAttention needs x of shape (batch, length, input_dim), got {x.shape}")
-        queries: Any = np.broadcast_to(self.query, (x.shape[0], *self.query.shape))
-        return queries
+        queries = np.broadcast_to(self.query, (x.shape[0], *self.query.shape))  # u once per sequence
+        return super()._read(queries, x, x, options)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         keys: Any = np.tanh(self.hidden(key))

@@ -1,6 +1,6 @@
 """Local attention: each query attends only to a window of the keys."""
 
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from minigrad.internal import masked_softmax
 from ._checks import beside, check_positive, given
 from .affine import Affine
 from .attention import GlobalAttention
-from .masks import Masks, is_causal, mask_and_bias, token_positions, window_mask
+from .masks import AttentionOptions, is_causal, token_positions, window_mask
 from .module import DType
 from .scores import Score, plain_score
 
@@ -48,17 +48,16 @@ class LocalAttention(GlobalAttention):
         self.radius = int(radius)
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
-        if query.ndim == 2 or (is_causal(masks) and query.shape[1] != key.shape[1]):
+    def _masks(self, query: Tensor, key: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
+        if query.ndim == 2 or (is_causal(options) and query.shape[1] != key.shape[1]):
             raise ShapeError(
                 "LocalAttention needs query (batch, query, width), and as many queries as keys if causal: got query "
                 f"{query.shape}, key {key.shape}"
             )
-        scores = self._scores(query, key)
-        _, queries, keys = scores.shape
-        window = beside(window_mask(max(queries, keys), self.radius)[:queries, :keys], scores.data)
-        allowed, bias = mask_and_bias(scores.shape, scores, masks)
-        return masked_softmax(scores, window if allowed is None else window & allowed, bias)
+        queries, keys = query.shape[1], key.shape[1]
+        window = beside(window_mask(max(queries, keys), self.radius)[:queries, :keys], query.data)
+        mask, bias = super()._masks(query, key, options)
+        return window if mask is None else window & mask, bias
 
     def extra_repr(self) -> str:
         return f"{self.radius}"
@@ -106,16 +105,15 @@ class PredictiveLocalAttention(GlobalAttention):
         self.output = Affine(hidden_dim, 1, rng=rng, bias=False, dtype=dtype)
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
-        scores = self._scores(query, key)
-        allowed, bias = mask_and_bias(scores.shape, scores, masks)
-        queries = query if query.ndim == 3 else query[:, None]
-        length = key.shape[1] if allowed is None else allowed.sum(axis=-1, keepdims=True).astype(scores.dtype)
+    def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
+        scores = self._scores(q, k)
+        queries = q if q.ndim == 3 else q[:, None]
+        length = k.shape[1] if mask is None else mask.sum(axis=-1, keepdims=True).astype(scores.dtype)
         centre = sigmoid(self.output(np.tanh(self.place(queries)))) * length  # (batch, query, 1)
-        places = beside(np.arange(key.shape[1]), scores.data) if allowed is None else token_positions(allowed)
+        places = beside(np.arange(k.shape[1]), scores.data) if mask is None else token_positions(mask)
         distance = places.astype(scores.dtype) - centre  # (batch, query, key)
         window = abs(distance.data) <= self.radius
-        weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
+        weights: Tensor = masked_softmax(scores, window if mask is None else window & mask, bias)
         return weights * np.exp(distance * distance * (-2 / self.radius**2))
 
     def extra_repr(self) -> str:

@@ -21,6 +21,7 @@ from minigrad.internal import (
 )
 
 from ._checks import beside, check_kind, check_not_negative, given, plain
+from .cache import KeyValueCache
 
 Array = np.ndarray[Any, Any]
 NAMES = ("key_mask", "mask", "bias")
@@ -48,6 +49,16 @@ class Masks(TypedDict, total=False):
     mask: "TensorLike | None"
     bias: "TensorLike | None"
     causal: bool
+
+
+class AttentionOptions(Masks, total=False):
+    """The keyword options of the attention layers.
+
+    Attributes:
+        cache: the :class:`nn.KeyValueCache` that earlier calls filled; :class:`nn.MultiHeadAttention` takes one.
+    """
+
+    cache: KeyValueCache | None
 
 
 _OPTIONS = Masks.__annotations__.keys()

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.internal import TensorLike, attention_weights, split_heads, weighted_sum
+from minigrad.internal import attention_weights, split_heads
 
-from ._checks import as_input, check_counts, check_interval, check_kind, check_positive, check_probability, given
+from ._checks import check_counts, check_interval, check_kind, check_positive, check_probability, given
 from .affine import Affine
+from .attention import AttentionLayer, Read
 from .cache import KeyValueCache
 from .dropout import Dropout
-from .masks import Masks, for_heads, known, mask_and_bias, without_unseen
-from .module import DType, Module
+from .masks import AttentionOptions, for_heads, known, mask_and_bias, without_unseen
+from .module import DType
 from .rotary import RotaryPositions
 
 
-class MultiHeadAttention(Module):
+class MultiHeadAttention(AttentionLayer):
     """Multi-head attention, ``concatenate(head_1, ..., head_H) W_o + b_o``.
+
+    To read how it is computed, begin with ``with_weights`` and the two methods that it calls, ``_weights`` and ``_mean``: they
+    are the formulas. The call computes the same with one operation, which stores no weights.
 
     Each head is ``head_i = softmax(q_i k_i^T / sqrt(key_dim)) v_i``. The inputs are mapped to ``q = query W_q + b_q``,
     ``k = key W_k + b_k`` and ``v = value W_v + b_v``, and head i uses the i-th block of their columns. Vaswani et al. 2017,
@@ -27,9 +31,10 @@ class MultiHeadAttention(Module):
 
     Args:
         d_model: the width of the query inputs.
-        num_heads: H. It must divide out_dim unless key_dim is set or strict is False.
+        num_heads: H. It must divide out_dim unless key_dim is set.
         rng: the generator that draws ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
-        key_dim: the width of each head's queries and keys, by default out_dim / H.
+        key_dim: the width of each head's queries and keys, by default out_dim / H; ``d_model // num_heads`` if H does not
+            divide d_model.
         value_dim: the width of each head's values; key_dim by default.
         num_kv_heads: the number of heads of keys and values; H by default. Each is shared by H / num_kv_heads heads of
             queries: Ainslie et al. 2023, arXiv:2305.13245. The value 1 gives multi-query attention.
@@ -37,7 +42,6 @@ class MultiHeadAttention(Module):
         out_dim: the width of the result; d_model by default.
         rotary: whether to rotate queries and keys with :class:`RotaryPositions`, or its ``base``. It needs self-attention. With
             a ``key_mask``, the positions count tokens and not padding.
-        strict: if False, H need not divide out_dim, and key_dim is out_dim / H rounded down.
         bias: whether the four maps have biases.
         scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
         dropout: the probability with which :class:`Dropout` drops an attention weight in training. All weights are then
@@ -89,19 +93,22 @@ class MultiHeadAttention(Module):
         context_dim: int | None = None,
         out_dim: int | None = None,
         rotary: bool | float = False,
-        strict: bool = True,
         bias: bool = True,
         scale: float | None = None,
         dropout: float = 0.0,
         dtype: DType = np.float32,
     ) -> None:
-        check_kind("True or False", strict=strict)
         check_interval(-np.inf, np.inf, **given(scale=scale))
         check_interval(1, np.inf, rotary=1 if isinstance(rotary, bool) else rotary)
         check_probability(dropout=dropout)
-        out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
+        name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
         check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim)
-        key_dim = _head_dim(out_name, out_dim, num_heads, strict) if key_dim is None else key_dim
+        if key_dim is None and out_dim % num_heads:
+            raise ArgumentError(
+                f"num_heads={num_heads} does not divide {name}={out_dim}: set the width of a head, such as "
+                f"key_dim={max(out_dim // num_heads, 1)}"
+            )
+        key_dim = out_dim // num_heads if key_dim is None else key_dim
         value_dim = key_dim if value_dim is None else value_dim
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         context_dim = d_model if context_dim is None else context_dim
@@ -122,102 +129,52 @@ class MultiHeadAttention(Module):
         self.rotary = RotaryPositions(key_dim, base=10000.0 if rotary is True else rotary) if rotary else None
         self.dropout = Dropout(dropout, rng=rng) if dropout else None  # else none: it would draw from rng
 
-    def forward(
-        self,
-        query: TensorLike,
-        key: TensorLike | None = None,
-        value: TensorLike | None = None,
-        *,
-        cache: KeyValueCache | None = None,
-        **masks: Unpack[Masks],
-    ) -> Tensor:
-        if self.dropout is not None and self.dropout.training:
-            return self.with_weights(query, key, value, cache=cache, **masks)[0]
-        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, v = self._projected(query, key, value, cache, masks)  # (batch, query or all keys, heads * width)
-        context = scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
-        return self._joined(context)  # (batch, query, heads * value_dim) -> (batch, query, out_dim)
+    def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
+        q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)  # (batch, heads, query or key, key_dim)
+        return attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
 
-    def with_weights(
-        self,
-        query: TensorLike,
-        key: TensorLike | None = None,
-        value: TensorLike | None = None,
-        *,
-        cache: KeyValueCache | None = None,
-        **masks: Unpack[Masks],
-    ) -> tuple[Tensor, Tensor]:
-        """Return the result and its :meth:`attention_weights`, before dropout, from one pass, which stores all weights."""
-        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, v = self._projected(query, key, value, cache, masks)
-        q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))  # (batch, heads, query or all keys, width)
-        weights = attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
+    def _mean(self, weights: Tensor, v: Tensor) -> Tensor:
         kept = weights if self.dropout is None else self.dropout(weights)
-        context: Any = np.swapaxes(weighted_sum(kept, v), 1, 2)  # (batch, query, heads, value_dim)
-        return self._joined(context.reshape(*context.shape[:2], -1)), weights
+        heads = super()._mean(kept, split_heads(v, self.num_heads))  # (batch, heads, query, value_dim)
+        context = heads.swapaxes(1, 2)  # (batch, query, heads, value_dim)
+        return context.reshape(*context.shape[:2], -1)  # the heads side by side
 
-    def attention_weights(
-        self,
-        query: TensorLike,
-        key: TensorLike | None = None,
-        value: TensorLike | None = None,
-        *,
-        cache: KeyValueCache | None = None,
-        **masks: Unpack[Masks],
-    ) -> Tensor:
-        """Return the weights (batch, heads, query, key). Each row sums to 1, or to 0 if every key is masked.
+    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
+        if self.dropout is not None and self.dropout.training:
+            return super()._context(q, k, v, mask, bias)
+        return scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
 
-        The cache is only read. To see the weights of new tokens, use this before the call that appends these tokens.
-        """
-        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
-        q, k, _ = self._projected(query, key, value, cache, masks, grow=False)
-        q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)
-        return attention_weights(q, k, mask, bias, self.scale)
-
-    def _checked(
-        self,
-        query: TensorLike,
-        key: TensorLike | None,
-        value: TensorLike | None,
-        cache: KeyValueCache | None,
-        masks: Masks,
-    ) -> tuple[Tensor, Tensor, Tensor, Any, Any]:
-        """Return the inputs (batch, length, width) in the dtype of the weights, and the mask and the bias of the scores."""
+    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
+        cache: KeyValueCache | None = options.pop("cache", None)
+        past = 0
         if cache is not None:
             check_kind("a KeyValueCache", KeyValueCache, cache=cache)
-        name, dtype = type(self).__name__, self._dtype()
-        key = query if key is None else key
-        value = key if value is None else value
-        q = as_input(query, dtype, name, "query")
-        k = q if key is query else as_input(key, dtype, name, "key")
-        v = k if value is key else as_input(value, dtype, name, "value")
-        shapes = q.shape, k.shape, v.shape
-        widths = self.d_model, self.context_dim, self.context_dim
-        for part, shape, width in zip(("query", "key", "value"), shapes, widths):
-            if len(shape) != 3 or shape[2] != width:
-                raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {shape}")
-        check_counts(name, *shapes)
-        (batch, queries, _), (_, keys, _), _ = shapes
-        if self.rotary is not None and queries != keys:
-            raise ShapeError(
-                f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
-            )
-        keys += 0 if cache is None else cache.length
-        mask, bias = self._masks((batch, self.num_heads, queries, keys), q, masks)
-        return *without_unseen((q, k, v), 4, mask, bias), mask, bias
-
-    def _projected(
-        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, masks: Masks, grow: bool = True
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the queries, and all keys and values so far, each (batch, length, heads * width)."""
-        q, k, v = self._mapped(query, key, value)  # (batch, query or key, heads or kv_heads * width)
+            past = cache.length
+        inputs = self._inputs(query, key, value)
+        (batch, queries, _), (_, keys, _) = inputs[0].shape, inputs[1].shape
+        mask, bias = self._masks((batch, self.num_heads, queries, past + keys), inputs[0], options)
+        q, k, v = self._mapped(*without_unseen(inputs, 4, mask, bias))  # (batch, query or key, [kv_]heads * width)
         if self.rotary is not None:
-            start, key_mask = 0 if cache is None else cache.length, masks.get("key_mask")
-            q, k = (self.rotary(t, start=start, key_mask=key_mask) for t in (q, k))
+            q, k = (self.rotary(t, start=past, key_mask=options.get("key_mask")) for t in (q, k))
         if cache is not None:
             k, v = cache.append(k, v) if grow else cache.joined(k, v)  # (batch, all keys so far, kv_heads * width)
         if self.num_kv_heads != self.num_heads:
             k, v = self._shared(k), self._shared(v)  # (batch, all keys so far, heads * width)
+        return q, k, v, mask, bias
+
+    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the inputs (batch, length, width) in the dtype of the weights."""
+        name = type(self).__name__
+        q, k, v = self._tensors(query, key, value, self._dtype())
+        widths = self.d_model, self.context_dim, self.context_dim
+        for part, x, width in zip(("query", "key", "value"), (q, k, v), widths):
+            if x.ndim != 3 or x.shape[2] != width:
+                raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {x.shape}")
+        check_counts(name, q.shape, k.shape, v.shape)
+        if self.rotary is not None and q.shape[1] != k.shape[1]:
+            raise ShapeError(
+                f"rotary positions are for self-attention, and there are {q.shape[1]} queries and {k.shape[1]} keys"
+            )
         return q, k, v
 
     def _shared(self, x: Tensor) -> Tensor:
@@ -237,9 +194,9 @@ class MultiHeadAttention(Module):
     def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return self.query(query), self.key(key), self.value(value)
 
-    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+    def _masks(self, scores: tuple[int, ...], query: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
         """Return the mask and the bias of scores of this shape, (batch, heads, query, key)."""
-        return mask_and_bias(scores, query, masks)
+        return mask_and_bias(scores, query, options)
 
     def _joined(self, context: Tensor) -> Tensor:
         return self.output(context)
@@ -346,28 +303,17 @@ class AttentionHead(MultiHeadAttention):
         self.scale = None if scale is None else float(scale)
         self._make_inputs((key_dim, key_dim, value_dim), rng, bias, dtype)
 
-    def forward(  # type: ignore[override]  # there is no cache
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> Tensor:
-        return super().forward(query, key, value, **known(masks))
+    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
+        known(options)  # there is no cache
+        return super()._read(query, key, value, options)
 
-    def with_weights(  # type: ignore[override]
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> tuple[Tensor, Tensor]:
-        """Return the result of the call and its :meth:`attention_weights`, both from one pass."""
-        context, weights = super().with_weights(query, key, value, **known(masks))
-        return context, weights[:, 0]
+    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
+        return weights[:, 0]
 
-    def attention_weights(  # type: ignore[override]
-        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
-    ) -> Tensor:
-        """Return the weights (batch, query, key). Each row sums to 1, or to 0 if every key is masked."""
-        return super().attention_weights(query, key, value, **known(masks))[:, 0]
-
-    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+    def _masks(self, scores: tuple[int, ...], query: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
         """Insert the axis of heads into the mask and the bias, which fit scores (batch, query, key)."""
         batch, _, queries, keys = scores
-        mask, bias = mask_and_bias((batch, queries, keys), query, masks)
+        mask, bias = mask_and_bias((batch, queries, keys), query, options)
         return for_heads(mask), for_heads(bias)
 
     def _joined(self, context: Tensor) -> Tensor:
@@ -379,17 +325,3 @@ class AttentionHead(MultiHeadAttention):
     def extra_repr(self) -> str:
         (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]
         return f"{d_model}, {key_dim}" + (f", {value_dim}" if value_dim != key_dim else "")
-
-
-def _head_dim(name: str, width: int, num_heads: int, strict: bool) -> int:
-    """Return the width of each head, ``width // num_heads``; ``name`` is the argument that gave the width."""
-    if strict and width % num_heads:
-        raise ArgumentError(
-            f"num_heads={num_heads} does not divide {name}={width}: set strict=False, which rounds the width of a "
-            f"head down, or set that width with key_dim="
-        )
-    if num_heads > width:
-        raise ArgumentError(
-            f"num_heads={num_heads} is more than {name}={width}, so a head would have no columns: set key_dim="
-        )
-    return width // num_heads

@@ -38,7 +38,7 @@ class TransformerEncoderLayer(Module):
     With ``causal=True`` it is the layer of a decoder-only network.
 
     Args:
-        d_model, num_heads, rng, rotary, strict, num_kv_heads: as in :class:`MultiHeadAttention`.
+        d_model, num_heads, rng, rotary, key_dim, num_kv_heads: as in :class:`MultiHeadAttention`.
         hidden: the width inside the feed-forward network.
         norm: "pre" or "post".
         rms_norm: whether :class:`RMSNorm` stands in place of LayerNorm.
@@ -78,7 +78,7 @@ class TransformerEncoderLayer(Module):
         attention_dropout: float = 0.0,
         eps: float = 1e-5,
         rotary: bool | float = False,
-        strict: bool = True,
+        key_dim: int | None = None,
         num_kv_heads: int | None = None,
         rms_norm: bool = False,
         bias: bool = True,
@@ -91,7 +91,7 @@ class TransformerEncoderLayer(Module):
         made = RMSNorm if rms_norm else LayerNorm
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
         self.attention = MultiHeadAttention(
-            d_model, num_heads, rng=rng, rotary=rotary, strict=strict, num_kv_heads=num_kv_heads, bias=bias,
+            d_model, num_heads, rng=rng, rotary=rotary, key_dim=key_dim, num_kv_heads=num_kv_heads, bias=bias,
             dropout=attention_dropout, dtype=dtype,
         )  # fmt: skip
         self.attention_dropout = Dropout(dropout, rng=rng)
@@ -144,7 +144,7 @@ class TransformerDecoderLayer(Module):
     ``norm="pre"`` computes ``x = x + dropout(part(LayerNorm(x)))`` for each part, and the last layer needs one more LayerNorm
     after it. The layer does not normalize the memory, because the encoder has done so.
 
-    The arguments are those of :class:`TransformerEncoderLayer`, without rotary and strict. ``num_kv_heads``, ``bias`` and
+    The arguments are those of :class:`TransformerEncoderLayer`, without rotary and key_dim. ``num_kv_heads``, ``bias`` and
     ``attention_dropout`` are those of both attentions.
 
     Calling it:

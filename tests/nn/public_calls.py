@@ -1,12 +1,12 @@
 """Find the public functions, constructors and methods of nn and models, with their parameters."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import models
 import nn
-from nn.masks import Masks
 
 PACKAGES = {"nn": nn, "nn.functional": nn.functional, "nn.init": nn.init, "models": models}
 
@@ -58,8 +58,9 @@ def parameters(thing: Any) -> list[tuple[str, str]]:
 def _parameters(function: Any) -> Iterator[tuple[str, str]]:
     for parameter in inspect.signature(function).parameters.values():
         text = _text(parameter.annotation)
-        if "Unpack[" in text:
-            yield from ((name, _text(hint)) for name, hint in Masks.__annotations__.items())
+        if options := re.search(r"Unpack\[(\w+)\]", text):
+            hints = getattr(nn.masks, options[1]).__annotations__
+            yield from ((name, _text(hint)) for name, hint in hints.items())
         elif parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or not text.endswith("Any"):
             yield parameter.name, text
 

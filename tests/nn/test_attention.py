@@ -93,7 +93,7 @@ def torch_projections() -> Any:
 
 
 def projections(ours: Attention, of) -> dict[str, np.ndarray]:
-    parts = {"query": ours.query, "key": ours.key, "value": ours.value}
+    parts: dict[str, Any] = {"query": ours.query, "key": ours.key, "value": ours.value}
     return {f"{part}.{name}": a for part, affine in parts.items() for name, a in torch_state(affine, of).items()}
 
 
@@ -245,23 +245,30 @@ def test_context_attention_equals_pytorch(masks) -> None:
 
 @pytest.mark.parametrize("score", NAMES)
 def test_one_query_or_many(score) -> None:
-    ours, (query, key, value) = float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM, score=score), inputs()
-    together, weights = ours(query, key, value).numpy(), ours.attention_weights(query, key).numpy()
+    ours, (query, key, _) = float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM, score=score), inputs()
+    together, weights = ours(query, key).numpy(), ours.attention_weights(query, key).numpy()
     assert together.shape == (BATCH, QUERY, VALUE_DIM) and weights.shape == (BATCH, QUERY, KEY)
     for i in range(QUERY):
-        assert_close(ours(query[:, i], key, value).numpy(), together[:, i])
+        assert_close(ours(query[:, i], key).numpy(), together[:, i])
         assert_close(ours.attention_weights(query[:, i], key).numpy(), weights[:, i])
 
 
-def test_values_of_either_width() -> None:
-    """(batch, key, value_dim) are taken as they come, as the article documents; (batch, key, key_dim) projected, as it does."""
+def test_an_argument_says_whether_values_are_mapped() -> None:
+    """The article takes (batch, key, value_dim) as they come, and maps (batch, key, key_dim), by their width."""
     ours, (query, key, value) = float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM), inputs()
-    weights = ours.attention_weights(query, key, value).numpy()
-    assert_close(ours(query, key, value).numpy(), weights @ value)
-    for projected in (ours(query, key, key), ours(query, key)):
-        assert_close(projected.numpy(), weights @ ours.value(key).numpy())
-    same = float64(Attention, QUERY_DIM, KEY_DIM, KEY_DIM)
-    assert_close(same(query, key).numpy(), same.attention_weights(query, key).numpy() @ same.value(key).numpy())
+    weights = ours.attention_weights(query, key).numpy()
+    for mapped in (ours(query, key, key), ours(query, key)):
+        assert_close(mapped.numpy(), weights @ ours.value(key).numpy())
+    with pytest.raises(
+        ShapeError, match=r"value of width 4, got \(3, 5, 7\): map_values=False takes values of this width"
+    ):
+        ours(query, key, value)
+    for width, given in ((VALUE_DIM, value), (KEY_DIM, key)):
+        plain = float64(Attention, QUERY_DIM, KEY_DIM, width, map_values=False)
+        assert_close(plain(query, key, given).numpy(), plain.attention_weights(query, key, given).numpy() @ given)
+        assert "value.weight" not in plain.state_dict()
+    with pytest.raises(ShapeError, match=rf"Attention needs value of width {VALUE_DIM}, got \(3, 5, {KEY_DIM}\)$"):
+        float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM, map_values=False)(query, key)
 
 
 @pytest.mark.parametrize("score", NAMES)
@@ -392,7 +399,7 @@ def test_a_score_of_ones_own_is_trained_with_the_layer() -> None:
 
 def test_the_dtype_is_that_of_the_parameters_or_of_the_query() -> None:
     query, key, value = inputs(KEY_DIM)
-    assert Attention(KEY_DIM, KEY_DIM, VALUE_DIM, rng=rng())(query, key, value).dtype == np.float32
+    assert Attention(KEY_DIM, KEY_DIM, VALUE_DIM, rng=rng())(query, key).dtype == np.float32
     assert AdditiveAttention(KEY_DIM, KEY_DIM, rng=rng()).attention_weights(query, key).dtype == np.float32
     assert ContextAttention(KEY_DIM, rng=rng())(key, key_mask=KEY_MASK).dtype == np.float32
     assert DotProductAttention()(query.astype(np.float32), key, value).dtype == np.float32

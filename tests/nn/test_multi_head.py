@@ -244,13 +244,17 @@ def test_inputs_that_do_not_fit_raise() -> None:
 
 
 def test_heads_must_divide_the_width_unless_told_otherwise() -> None:
-    with pytest.raises(ArgumentError, match=r"num_heads=4 does not divide d_model=6.*strict=False.*key_dim="):
+    with pytest.raises(
+        ArgumentError, match=r"num_heads=4 does not divide d_model=6: set the width of a head, such as key_dim=1$"
+    ):
         MultiHeadAttention(6, 4, rng=rng())
     with pytest.raises(ArgumentError, match="num_heads must be a positive integer, got 0"):
         MultiHeadAttention(6, 0, rng=rng())
-    with pytest.raises(ArgumentError, match=r"num_heads=8 is more than d_model=6, .*: set key_dim="):
-        MultiHeadAttention(6, 8, rng=rng(), strict=False)
-    uneven = MultiHeadAttention(6, 4, rng=rng(), strict=False)
+    with pytest.raises(ArgumentError, match=r"num_heads=8 does not divide d_model=6: .* such as key_dim=1$"):
+        MultiHeadAttention(6, 8, rng=rng())
+    with pytest.raises(ArgumentError, match="key_dim must be a positive integer, got 0"):
+        MultiHeadAttention(6, 8, rng=rng(), key_dim=6 // 8)
+    uneven = MultiHeadAttention(6, 4, rng=rng(), key_dim=6 // 4)
     assert [p.weight.shape for p in (uneven.query, uneven.value, uneven.output)] == [(6, 4), (6, 4), (4, 6)]
     assert MultiHeadAttention(6, 4, rng=rng(), key_dim=2).output.weight.shape == (8, 6)
 

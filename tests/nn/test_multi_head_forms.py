@@ -52,7 +52,7 @@ def torch_rotated(x):
 
 
 FORMS: dict[str, Any] = {
-    "uneven": (MultiHeadAttention, 4, {"strict": False}),
+    "uneven": (MultiHeadAttention, 4, {"key_dim": WIDTH // 4}),
     "keys and values of other widths": (MultiHeadAttention, 2, {"key_dim": 5, "value_dim": 4}),
     "values of another width": (MultiHeadAttention, 2, {"value_dim": 5}),
     "full width": (MultiHeadAttention, 3, {"key_dim": WIDTH}),
@@ -117,7 +117,9 @@ def test_a_result_of_another_width() -> None:
     ours = MultiHeadAttention(WIDTH, 4, out_dim=8, rng=rng())
     assert ours.query.weight.shape == (WIDTH, 8) and ours(X).shape == (BATCH, LENGTH, 8)
     assert repr(ours).startswith("MultiHeadAttention(6, num_heads=4, out_dim=8)")
-    with pytest.raises(ArgumentError, match=r"num_heads=4 does not divide out_dim=6: set strict=False"):
+    with pytest.raises(
+        ArgumentError, match=r"num_heads=4 does not divide out_dim=6: set the width of a head, such as key_dim=1"
+    ):
         MultiHeadAttention(8, 4, out_dim=6, rng=rng())
     with pytest.raises(ArgumentError, match="out_dim must be a positive integer, got 0"):
         MultiHeadAttention(8, 4, out_dim=0, rng=rng())
@@ -127,7 +129,7 @@ def test_a_result_of_another_width() -> None:
 
 def test_heads_in_a_list_equal_multi_head_attention() -> None:
     """The Flax article's form: a list of heads, concatenated, and an Affine that restores the width."""
-    ours = randomized(MultiHeadAttention(7, 3, rng=rng(), strict=False, value_dim=4, dtype=np.float64))
+    ours = randomized(MultiHeadAttention(7, 3, rng=rng(), key_dim=7 // 3, value_dim=4, dtype=np.float64))
     heads = [AttentionHead(7, 2, 4, rng=rng(), dtype=np.float64) for _ in range(3)]
     for i, head in enumerate(heads):
         for name in ("query", "key", "value"):

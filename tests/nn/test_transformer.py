@@ -435,8 +435,8 @@ def test_errors_name_what_the_caller_passed() -> None:
             with_memory(X, MEMORY, memory_mask=np.ones((LENGTH, SOURCE)))
 
 
-def test_rotary_and_strict_are_those_of_the_attention() -> None:
-    layer = TransformerEncoderLayer(WIDTH, 4, HIDDEN, rng=rng(), strict=False)
+def test_rotary_and_key_dim_are_those_of_the_attention() -> None:
+    layer = TransformerEncoderLayer(WIDTH, 4, HIDDEN, rng=rng(), key_dim=1)
     assert layer.attention.query.weight.shape == (WIDTH, 4) and layer(X).shape == X.shape
     with pytest.raises(ArgumentError, match="num_heads=4 does not divide d_model=6"):
         TransformerEncoderLayer(WIDTH, 4, HIDDEN, rng=rng())
