@@ -207,12 +207,6 @@ class Index:
     # Names, and what they are bound to
 
     @cached_property
-    def imported(self) -> set[str]:
-        """The names that imports of the file bind."""
-        imports = [node for node in self.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-        return {(name.asname or name.name).partition(".")[0] for node in imports for name in node.names}
-
-    @cached_property
     def assignments(self) -> list[Assignment]:
         """The variables and attributes that the assignments ``a = value`` of the file change, in the order of their lines."""
         return [
@@ -303,6 +297,15 @@ def callee(node: ast.AST) -> str:
     """Return the last name of the function that a call calls; an empty text if it has none."""
     function = getattr(node, "func", None)
     return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
+def call_at(node: ast.AST) -> ast.Call | None:
+    """Return the call that is an expression, or that gives a ``for`` or a comprehension its elements; None for another one."""
+    if isinstance(node, ast.For):
+        node = node.iter
+    elif isinstance(node, COMPREHENSIONS):
+        node = node.generators[0].iter
+    return node if isinstance(node, ast.Call) else None
 
 
 def names_in(node: ast.AST) -> list[ast.Name]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..record.model import Graph, Node
-from ..record.rounds import Owned, Rounds, apart, told_apart
+from ..record.rounds import OBJECT, Owned, Rounds, apart, told_apart
 from .folding import Unit
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
@@ -25,15 +25,15 @@ class CallsAround:
         places = [] if node.source is None else [node.source, *node.callers]
         frames = node.outside + len(places)  # a frame has the same number for all operations in it
         for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
-            values = [(name, value) for name, value in node.rounds[number] if name != "self"]
+            values = [(name, value) for name, value in node.rounds[number] if name != OBJECT]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
                 found.append(((frames - number, name, value), self.loop(self.rounds.text(name, value))))
             if number:
-                owner = next((value for name, value in node.rounds[number - 1] if name == "self"), None)
+                owner = next((value for name, value in node.rounds[number - 1] if name == OBJECT), None)
                 name = places[number - 1].function
                 if owner is not None:
-                    called = self.rounds.text("self", owner)
+                    called = self.rounds.text(OBJECT, owner)
                     name = called if name in ("__call__", "forward") else f"{called} / {name}"
                 if not name.startswith("<"):
                     found.append(((frames - number, places[number], owner), name))

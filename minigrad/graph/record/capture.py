@@ -86,7 +86,19 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
 
 
 # The fields of a node that are those of its note
-_NOTED = ("signed", "source", "call", "outside", "rounds", "depth", "seconds", "backward_seconds", "kept", "lane")
+_NOTED = (
+    "signed",
+    "source",
+    "call",
+    "outside",
+    "rounds",
+    "called",
+    "depth",
+    "seconds",
+    "backward_seconds",
+    "kept",
+    "lane",
+)
 dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 

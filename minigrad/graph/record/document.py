@@ -16,6 +16,7 @@ from ..._source import SourceLine
 from ...errors import ArgumentError
 from ...serialize import CheckpointError, Maybe, require, short
 from .model import Edge, Graph, ModuleBox, Node
+from .rounds import Called
 
 KIND = "minigrad trace"
 FORM = {
@@ -33,6 +34,7 @@ OPERATION = {
     "call": int,
     "depth": Maybe(int),
 }
+CALLED = Maybe((str, bool, bool))  # older files have none
 GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "named")
 LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
 LONGEST_PROGRAMS = 1 << 22  # characters of all programs together
@@ -92,7 +94,10 @@ def _node(number: int, written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _operation(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
     require(written, OPERATION, f"node {number} of the trace")
+    called = written.get("called")
+    require(called, CALLED, f"the function that node {number} of the trace calls")
     return {
+        "called": (called and Called(_shown(called[0]), *called[1:]),),
         "operation": _shown(written["operation"]),
         "keywords": {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()},
         "source": None if written["source"] is None else _source(written["source"]),

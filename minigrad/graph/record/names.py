@@ -11,8 +11,6 @@ Without the program's text, the label of an operation is its primitive and the n
 from __future__ import annotations
 
 import ast
-import builtins
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,14 +21,12 @@ from ...source.index import Index, callee, index_of
 from .document import printable
 from .model import Edge, Graph, Node
 from .numerals import number_text
-from .operands import only_operand, operand, same_name, taker, targets
-from .rounds import Rounds, Texts, told_apart
+from .operands import only_operand, operand, taker, targets
+from .rounds import Called, Rounds, Texts, told_apart
 
 LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
 PLACE = " · "  # between the name of a value and the round of the loops in which the name had the value
-# Functions that call another one, and whose value is not the value of that call
-CALLING = {*dir(builtins), *dir(itertools), "reduce", "run", "submit", "apply"}
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
 
 
@@ -194,7 +190,8 @@ class _Names:
         for number, place in enumerate(node.callers, 1):
             program = self.program(place)
             call = program.at(place)
-            if not isinstance(call, ast.Call) or callee(call) in CALLING:
+            called = node.called[number] if number < len(node.called) else None
+            if not isinstance(call, ast.Call) or (called is not None and called.compiled):
                 return  # the value of map(f, xs) is not the value that f returns
             yield program, call, number
 
@@ -211,9 +208,10 @@ class _Names:
         self.inner([node for node in nodes if node is not result], callee(here))
         if result is not None:
             self.operation(result, program, here)
-        if callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
+        if _pythons(nodes[0]) == "sum" and isinstance(here, ast.Call) and here.args:
             self.summed(nodes, program, here)
             return
+        called = _called(nodes[0])
         if len(nodes) == 1:
             (node,) = nodes
             names = list(getattr(node.primitive, "arguments", None) or ())
@@ -221,14 +219,14 @@ class _Names:
                 position = names.index(edge.argument) if edge.argument in names else -1
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
-                    self.value(edge, program, operand(program, here, str(node.operation), edge.argument, position))
+                    self.value(edge, program, operand(here, called, str(node.operation), edge.argument, position))
         self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> bool:
         """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
         if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
             return not isinstance(here, OPERATIONS)
-        target, whole = taker(program, here)
+        target, whole = taker(program, here, _pythons(nodes[0]))
         for node in nodes:
             index = node.keywords.get("index")
             if isinstance(target, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(target.elts):
@@ -260,7 +258,8 @@ class _Names:
         return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
 
     def operation(self, node: Node, program: Index, here: ast.AST) -> None:
-        if node.lane and isinstance(here, ast.Call) and not same_name(callee(here), str(node.operation)):
+        called = _called(node)
+        if node.lane and isinstance(here, ast.Call) and (called is None or called.name != node.operation):
             parts = targets(program, here)  # in a backward pass the expression is grad(y, x) or backward()
             needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
             if len(parts) == 1 and needed:
@@ -293,7 +292,7 @@ class _Names:
 
     def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
-        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or callee(here) != "sum":
+        if not isinstance(here, ast.Call) or _pythons(node) != "sum":
             return False
         same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
         return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)
@@ -350,7 +349,22 @@ class _Names:
             (source,) = sources
             if source not in self.wanted:
                 edge = next(edge for edge in edges if edge.source == source)
-                self.value(edge, program, only_operand(program, here, nodes[0].module is not None))
+                self.value(
+                    edge,
+                    program,
+                    only_operand(here, _called(nodes[0]), nodes[0].module is not None),
+                )
+
+
+def _called(node: Node) -> Called | None:
+    """Return what the program calls where it carries out an operation."""
+    return node.called[0] if node.called else None
+
+
+def _pythons(node: Node) -> str:
+    """Return the name of the function of Python itself that the program calls at an operation; "" if it calls none."""
+    called = _called(node)
+    return called.name if called is not None and called.compiled else ""
 
 
 def _is_parameter(program: Index, operand: ast.expr) -> bool:

@@ -4,57 +4,47 @@ from __future__ import annotations
 
 import ast
 
-import numpy as np
-
 from ...source.expressions import element, operands
-from ...source.index import Index, callee, is_starred
+from ...source.index import Index, is_starred
+from .rounds import Called
 
-MODULES = {"np", "numpy", "mg", "minigrad", "nn", "F", "functional", "math", "scipy", "special", "linalg"}
 
-
-def operand(index: Index, node: ast.AST, operation: str, argument: str, position: int) -> ast.expr | None:
+def operand(node: ast.AST, called: Called | None, operation: str, argument: str, position: int) -> ast.expr | None:
     """Return the expression of one argument. The operation must be this whole expression."""
     given = operands(node)
     if isinstance(node, ast.Call):
-        if not same_name(callee(node), operation):
+        if called is None or called.name != operation:
             return None
         for keyword in node.keywords:
             if keyword.arg == argument:
                 return keyword.value
-        given = _with_object(index, node)
+        given = _with_object(node, called)
         if argument.isdigit():  # one of a variable number of operands, in a list or after a text (einsum)
             return element(given, position)
     return given[position] if position < len(given) else None
 
 
-def only_operand(index: Index, node: ast.AST, module: bool) -> ast.expr | None:
+def only_operand(node: ast.AST, called: Called | None, module: bool) -> ast.expr | None:
     """Return the only operand of a call that is not a literal; else None. ``module``: whether a module may be called."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
-    given = node.args if module and not any(map(is_starred, node.args)) else _with_object(index, node)
+    given = node.args if module and not any(map(is_starred, node.args)) else _with_object(node, called)
     found = [each for each in given if not isinstance(each, ast.Constant)]
     return found[0] if len(found) == 1 else None
 
 
-def _with_object(index: Index, call: ast.Call) -> list[ast.expr]:
-    """Return the arguments by position. For a method, its object comes first."""
-    if not isinstance(call.func, ast.Attribute):
-        return operands(call)
-    root: ast.expr = call.func
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    name = root.id if isinstance(root, ast.Name) else ""
-    outside = name in MODULES or name in index.imported or name[:1].isupper()
-    return operands(call) if outside else [call.func.value, *operands(call)]
+def _with_object(call: ast.Call, called: Called | None) -> list[ast.expr]:
+    """Return the arguments by position. For a method of a value, the value comes first."""
+    of_value = isinstance(call.func, ast.Attribute) and called is not None and called.of_value
+    return [call.func.value, *operands(call)] if isinstance(call.func, ast.Attribute) and of_value else operands(call)
 
 
-def same_name(called: str, operation: str) -> bool:
-    """Return whether a function has the name of its operation, or another name that NumPy gives it."""
-    return called == operation or getattr(vars(np).get(called), "__name__", "") == operation
+def taker(index: Index, node: ast.AST, called: str) -> tuple[ast.expr | None, ast.expr | None]:
+    """Return the target that takes elements one by one, and their container: ``x`` and ``xs`` in ``for x in xs``.
 
-
-def taker(index: Index, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
-    """Return the target that takes elements one by one, and their container: ``x`` and ``xs`` in ``for x in xs``."""
+    Args:
+        called: the name of Python's function that is called there, if one is.
+    """
     parent = index.parents.get(node)
     if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # a, b = xs
         return node, parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
@@ -71,9 +61,9 @@ def taker(index: Index, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None
         if not node.args or isinstance(node.func, ast.Attribute):
             return None, None
         whole = node.args[0]
-        if target is not None and callee(node) == "enumerate" and isinstance(target, ast.Tuple):
+        if target is not None and called == "enumerate" and isinstance(target, ast.Tuple):
             target = target.elts[-1]
-        elif callee(node) not in ("sum", "list", "tuple", "reversed"):
+        elif called not in ("sum", "list", "tuple", "reversed"):
             return None, None
     return target if isinstance(target, ast.Name) else None, whole
 

@@ -1,25 +1,30 @@
-"""Notes the round of the program's loops in which an operation runs, and the object whose method is running."""
+"""Notes the round of the program's loops in which an operation runs, and what the program calls there."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from types import FrameType
+import ast
+import inspect
+from collections import ChainMap, Counter
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._source import SourceLine
+from ...engine.primitive import Primitive
 from ...engine.tensor import Tensor
-from ...source.index import index_of
+from ...source.index import call_at, callee, index_of, value_of
 from .model import Node
 
-MOST_PLACES = 10_000  # places whose loop variables are kept
+MOST_PLACES = 10_000  # places of programs that are kept
 LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in a label
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
-OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
+OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type, type(None))  # values that have no short form
 
-Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then "self"
+OBJECT = "self"  # the name in a round for the object whose method runs
+
+Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then the object
 
 
 class Owned(NamedTuple):
@@ -29,36 +34,86 @@ class Owned(NamedTuple):
     identity: int
 
 
-_variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place, which is kept alive here
+class Called(NamedTuple):
+    """The function that an expression of the program calls.
+
+    Attributes:
+        name: the name of its operation, or its own name.
+        compiled: whether it has no Python code, as ``sum`` and ``map``. Its value is then not that of a function it calls.
+        of_value: whether it is a method of a value, ``x.sum()``, and not a function of a module or a class, ``np.sum(x)``.
+    """
+
+    name: str
+    compiled: bool
+    of_value: bool
 
 
-def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Round:
-    """Return the loop variables of a running frame, whose instruction is at ``source``, with their values."""
-    known = _variables.get(id(source))
-    if known is None or known[0] is not source:
-        if len(_variables) >= MOST_PLACES:
-            _variables.clear()
-        known = _variables[id(source)] = source, _variables_at(source, lines, frame)
-    names = known[1]
-    if not names:
-        return ()
+class _Place(NamedTuple):
+    """What is the same each time that an instruction of the program runs.
+
+    Attributes:
+        variables: the loop variables there, each with the name that it has in a round.
+        called: the function that the program called there at the first time.
+    """
+
+    source: SourceLine
+    variables: tuple[tuple[str, str], ...]
+    called: Called | None
+
+
+_places: dict[int, _Place] = {}  # by the id of the source, which is kept alive here
+
+
+def place_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> tuple[Round, Called | None]:
+    """Return the loop variables of a running frame, whose instruction is at ``source``, with their values, and its call."""
+    place = _places.get(id(source))
+    if place is None or place.source is not source:
+        if len(_places) >= MOST_PLACES:
+            _places.clear()
+        place = _places[id(source)] = _new_place(frame, source, lines)
+    if not place.variables:
+        return (), place.called
     local, found = frame.f_locals, []
-    for name in names:
+    for shown, name in place.variables:
         if name in local:
             value = local[name]
             kind = type(value)
             if kind is int or (value := _plain(value)) is not None:
-                found.append((name, value))
-    return tuple(found)
+                found.append((shown, value))
+    return tuple(found), place.called
 
 
-def _variables_at(source: SourceLine, lines: Sequence[str], frame: FrameType) -> tuple[str, ...]:
-    """Return the names of the loop variables at a place, and "self" in a method."""
-    index = index_of(source.file, lines)
+def _new_place(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> _Place:
+    index, code = index_of(source.file, lines), frame.f_code
     here = index.at(source)
     names = [] if here is None else [name for name in index.loop_variables(here) if name.strip("_")]
+    variables = [(name, name) for name in names]
+    inside = code.co_qualname.rpartition(".")[0]
+    if code.co_argcount and inside and not inside.endswith("<locals>"):  # a function of a class
+        first = code.co_varnames[0]
+        if any(code.co_name in vars(kind) for kind in type(frame.f_locals.get(first)).__mro__):
+            variables.append((OBJECT, first))
+    call = None if here is None else call_at(here)
+    return _Place(source, tuple(variables), None if call is None else _called(call, frame))
+
+
+def _called(call: ast.Call, frame: FrameType) -> Called:
+    root = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    known: Mapping[str, Any] = ChainMap(frame.f_globals, frame.f_builtins)
     code = frame.f_code
-    return tuple(names) + ("self",) * (code.co_argcount > 0 and code.co_varnames[0] == "self")
+    if isinstance(root, ast.Name) and root.id in {*code.co_varnames, *code.co_cellvars, *code.co_freevars}:
+        known = frame.f_locals  # only here, because up to Python 3.12 the frame then holds their values
+    function, holder = value_of(call.func, known), value_of(root, known)
+    of_value = isinstance(call.func, ast.Attribute) and not isinstance(holder, (ModuleType, type))
+    if of_value and isinstance(call.func, ast.Attribute):
+        holder = value_of(call.func.value, known)
+        of_value = holder is None or isinstance(holder, (Tensor, np.ndarray))
+    made = vars(function).get("__init__") if isinstance(function, type) else None
+    compiled = inspect.isbuiltin(function) or (isinstance(function, type) and not inspect.isfunction(made))
+    name = function.name if isinstance(function, Primitive) else getattr(function, "__name__", callee(call))
+    return Called(str(name), compiled, of_value)
 
 
 def _plain(value: Any) -> Any:

@@ -134,6 +134,7 @@ class _TraceWriter:
             "source": node.source and [printable(x) if isinstance(x, str) else x for x in node.source],
             "call": node.call,
             "depth": node.depth,
+            "called": [*node.called[0]] if node.called and node.called[0] else None,
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
@@ -268,7 +269,8 @@ class _TraceReader:
     def note(self, note: TraceNote | None, node: Node) -> None:
         """Restore the line of the program that called the operation in the saved run."""
         assert note is not None
-        note.source, note.call, note.depth, note.callers = node.source, node.call or 0, node.depth, ()
+        note.source, note.call, note.depth = node.source, node.call or 0, node.depth
+        note.called, note.callers = node.called, ()
         note.program = self.graph.programs.get(node.source.file, ()) if node.source is not None else ()
         note.modules = tuple(self.calls[number] for number in self.graph.around(node.module))
 

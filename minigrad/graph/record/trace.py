@@ -18,7 +18,7 @@ from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
 from ...guards.gradients import norm
 from ...guards.inplace import _arrays
-from .rounds import Round, round_of
+from .rounds import Called, Round, place_of
 
 SMALL = 512  # elements of an array whose bytes are compared at once, which is faster there
 
@@ -90,9 +90,8 @@ class trace:
         if place is None or place.callee is None:
             return
         note.source, note.program, note.callers = place.source, place.program, place.callers
-        rounds = [round_of(frames[0], place.source, place.program)]
-        rounds += [round_of(frame, *where) for frame, where in zip(frames[1:], place.callers)]
-        note.rounds = tuple(rounds)
+        here = place.source, place.program
+        note.rounds, note.called = zip(*[place_of(frame, *at) for frame, at in zip(frames, (here, *place.callers))])
         outer: FrameType | None = frames[-1]
         while outer is not None and outer.f_code.co_name != "<module>":
             outer, note.outside = outer.f_back, note.outside + 1
@@ -188,6 +187,7 @@ class TraceNote:
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
         outside: the number of calls around the outermost of these, up to the top level of a file.
         rounds: the variables of the loops at ``source`` and at each of the ``callers``.
+        called: what the program calls at ``source`` and at each of the ``callers``.
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
         depth: the index in ``modules`` of the module that the program called; None if it called something else.
@@ -204,9 +204,9 @@ class TraceNote:
     """
 
     __slots__ = (
-        "_norms", "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
-        "depth", "kept", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds", "seconds", "signed",
-        "source",
+        "_norms", "answer", "arguments", "backward_seconds", "call", "called", "callers", "constants", "contributions",
+        "cotangents", "depth", "kept", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds",
+        "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -216,6 +216,7 @@ class TraceNote:
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
         self.outside = 0
         self.rounds: tuple[Round, ...] = ()
+        self.called: tuple[Called | None, ...] = ()
         self.call = 0
         self.depth: int | None = None
         self.constants: list[Constant] = []

@@ -88,7 +88,7 @@ def test_rounds_are_noted_only_in_a_trace(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_: Any) -> Any:
         raise AssertionError("a loop variable was read outside of a trace")
 
-    monkeypatch.setattr("minigrad.graph.record.trace.round_of", refuse)
+    monkeypatch.setattr("minigrad.graph.record.trace.place_of", refuse)
     x = mg.Tensor(np.ones(2), requires_grad=True)
     for _ in range(3):
         x = x * 2
