@@ -39,7 +39,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", type=file_to_write(".html"), default=out, metavar="FILE.html", help=f"default: {out}")
     parser.add_argument("--no-page", action="store_true", help="write no page")
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="language of the page (default: en)")
-    parser.set_defaults(debug=True)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:

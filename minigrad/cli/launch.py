@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--restarts", type=at_least(0), default=0, metavar="N", help=help)
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
-    parser.set_defaults(launch=True)
+    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, arguments: Sequence[str] = ()) -> int:
     """Run the script until it succeeds or the restarts are used up, and return the exit status.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import os
 import sys
@@ -34,6 +35,7 @@ from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_error
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; a shell returns 130 for Ctrl-C
 TRACE = ".safetensors"
+OPEN = "open the written file in the browser"
 
 DESCRIPTION = """\
 Look at how a program computes its gradients.
@@ -76,19 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without box-drawing characters
     try:
-        if hasattr(options, "learn"):
-            return learn.run(options)
-        if hasattr(options, "debug"):
-            return debug.run(options, arguments)
-        if hasattr(options, "launch"):
-            return launch.run(options)
-        if hasattr(options, "write_numpy"):
-            return write_numpy.run(options)
-        target = Saved(options.target) if options.target.lower().endswith(TRACE) else Target.parse(options.target)
-        with target.surroundings(arguments):  # until the command ends, because backward runs inside it too
-            status: int = options.command(options, target)
-            sys.stdout.flush()
-            return status
+        return learn.run(options) if hasattr(options, "learn") else int(options.run(options, arguments))
     except ProgramFailed as failure:
         sys.stdout.flush()
         failure.show()
@@ -130,6 +120,16 @@ def _with_backward(found: Computed) -> Computed:
 
 
 # The commands. Each takes the options and the program and returns the exit status.
+
+
+def _on_target(
+    command: Callable[[argparse.Namespace, Any], int], options: argparse.Namespace, arguments: Sequence[str]
+) -> int:
+    target = Saved(options.target) if options.target.lower().endswith(TRACE) else Target.parse(options.target)
+    with target.surroundings(arguments):  # until the command ends, because backward runs inside it too
+        status = command(options, target)
+        sys.stdout.flush()
+        return status
 
 
 def _explain(options: argparse.Namespace, target: Saved | Target) -> int:
@@ -310,15 +310,14 @@ def _parser() -> argparse.ArgumentParser:
         target = f"RUN{TRACE}" if name == "replay" else "TARGET"
         help = "a file written by `minigrad save`" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"
         added.add_argument("target", metavar=target, help=f"{help} (more: minigrad --help)")
-        added.set_defaults(command=run)
+        added.set_defaults(run=functools.partial(_on_target, run))
         return added
 
     explain = command("explain", _explain, "write a page that steps through the backward pass")
-    explain.add_argument(
-        "--out", type=file_to_write(".html"), default=Path("explain.html"), help="default: explain.html"
-    )
+    page = Path("explain.html")
+    explain.add_argument("--out", type=file_to_write(".html"), default=page, help=f"default: {page}")
     explain.add_argument("--language", choices=LANGUAGES, default="en", help="language of the page (default: en)")
-    _add_open(explain)
+    explain.add_argument("--open", action="store_true", help=OPEN)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
     costs = command("profile", _profile, "show where time and memory go")
     costs.add_argument("--chrome-trace", type=file_to_write(".json"), metavar="FILE.json", help="for ui.perfetto.dev")
@@ -339,30 +338,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_open(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--open", action="store_true", help="open the written file in the browser")
-
-
 def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = None) -> None:
     group = parser.add_argument_group("drawing")
-    group.add_argument(
-        "--out", type=file_to_write(*FORMATS), metavar="FILE", help=f"the suffix sets the format: {' '.join(FORMATS)}"
-    )
-    group.add_argument(
-        "--depth", type=at_least(0), metavar="N", help="modules at nesting level N become boxes (0: outermost)"
-    )
-    group.add_argument(
-        "--color", choices=("grad", "time", "memory"), default=color, help="the meaning of the node colours"
-    )
-    group.add_argument("--rankdir", choices=("LR", "TB"), help="left to right, or top to bottom")
-    group.add_argument(
-        "--max-nodes",
-        type=at_least(1),
-        metavar="N",
-        help="draw modules as boxes above N nodes (default: what a slide can show)",
-    )
-    group.add_argument("--tensors", action="store_true", default=None, help="show the numbers of up to 40 nodes")
-    group.add_argument(
-        "--no-views", dest="views", action="store_false", default=None, help="hide reshape, transpose ..."
-    )
-    _add_open(group)
+
+    def option(flag: str, help: str, **how: Any) -> None:
+        group.add_argument(flag, help=help, **how)
+
+    option("--out", f"the suffix sets the format: {' '.join(FORMATS)}", type=file_to_write(*FORMATS), metavar="FILE")
+    option("--depth", "modules at nesting level N become boxes (0: outermost)", type=at_least(0), metavar="N")
+    option("--color", "the meaning of the node colours", choices=("grad", "time", "memory"), default=color)
+    option("--rankdir", "left to right, or top to bottom", choices=("LR", "TB"))
+    most = "draw modules as boxes above N nodes (default: what a slide can show)"
+    option("--max-nodes", most, type=at_least(1), metavar="N")
+    option("--tensors", "show the numbers of up to 40 nodes", action="store_true", default=None)
+    option("--no-views", "hide reshape, transpose ...", dest="views", action="store_false", default=None)
+    option("--open", OPEN, action="store_true")

@@ -157,9 +157,13 @@ class Target:
         """
         with users_errors():
             variables = self.execute()
-        if self.function is None or self.function not in variables:
-            raise ArgumentError(f"'{self.file.name}' has no name '{self.function}'{self._instead(variables)}")
-        return variables[self.function]
+        if self.function in variables:
+            return variables[self.function]
+        own = [value for value in variables.values() if inspect.isfunction(value) and value.__module__ == self.name]
+        functions = [function.__name__ for function in own]
+        meant = difflib.get_close_matches(self.function or "", functions, 1) or functions[:5]
+        instead = f"did you mean {' or '.join(map(repr, meant))}?" if meant else "it defines no function at all"
+        raise ArgumentError(f"'{self.file.name}' has no name '{self.function}': {instead}")
 
     def compute(self, watch: trace | None = None) -> Computed:
         """Run the program inside ``watch``, a trace by default; for a function, only the call runs inside it.
@@ -209,9 +213,7 @@ class Target:
             with watch, users_errors():
                 variables = self.execute()
             return self._computed_by_the_file(variables)
-        with users_errors():
-            variables = self.execute()
-        function = self._find(variables)
+        function = self.load()
         try:
             with Leaves() as leaves, watch, users_errors():
                 result = function()
@@ -219,8 +221,10 @@ class Target:
             if stop.code:
                 raise
             raise ArgumentError(f"{self.function}() called sys.exit() instead of returning the loss") from None
-        except TypeError as error:  # for example, a module whose forward takes arguments
-            raise ArgumentError(f"{self.function}() cannot be called without arguments: {error}") from None
+        except TypeError as error:  # no line of the program took part
+            raise ArgumentError(
+                f"{self.function}() cannot be called ({error}): name a function that needs no arguments and returns the loss"
+            ) from None
         found = computed(result, f"{self.function}() returned", "return the loss")
         return Computed(found.tensors, found.params, leaves)
 
@@ -243,37 +247,6 @@ class Target:
             if stop.code:
                 raise
         return module.__dict__
-
-    def _find(self, variables: Mapping[str, Any]) -> Any:
-        """Return the function, after a check that it can be called without arguments."""
-        assert self.function is not None
-        function = variables.get(self.function)
-        if self.function not in variables:
-            raise ArgumentError(f"'{self.file.name}' has no function '{self.function}'{self._instead(variables)}")
-        if not callable(function):
-            raise ArgumentError(
-                f"'{self.function}' in '{self.file.name}' is not a function but a {type(function).__name__}"
-                f"{self._instead(variables)}"
-            )
-        try:
-            signature = inspect.signature(function)
-        except ValueError:  # a builtin without a signature
-            return function
-        try:
-            signature.bind()
-        except TypeError:
-            raise ArgumentError(
-                f"{self.function}{signature} needs arguments: write a function without arguments that calls it and "
-                f"returns the loss, and name that function"
-            ) from None
-        return function
-
-    def _instead(self, variables: Mapping[str, Any]) -> str:
-        """Return a hint with the function that was probably meant, or some functions of the file."""
-        own = [value for value in variables.values() if inspect.isfunction(value) and value.__module__ == self.name]
-        functions = [function.__name__ for function in own]
-        meant = difflib.get_close_matches(self.function or "", functions, 1) or functions[:5]
-        return f": did you mean {' or '.join(map(repr, meant))}?" if meant else ": it defines no function at all"
 
     def _computed_by_the_file(self, variables: Mapping[str, Any]) -> Computed:
         if "loss" not in variables:

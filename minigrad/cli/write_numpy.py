@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
@@ -23,10 +24,10 @@ def add_to(commands: Any) -> None:
     added.add_argument("--examples", metavar="FILE.py:arrays", required=True, action="append", help=examples)
     out = "a file with the function step(), which needs NumPy only; by default the program is printed"
     added.add_argument("--out", type=file_to_write(".py"), metavar="STEP.py", help=out)
-    added.set_defaults(write_numpy=True)
+    added.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, arguments: Sequence[str] = ()) -> int:
     """Run the command and return the exit status."""
     from ..codegen.writing import write_numpy
 
