@@ -105,16 +105,13 @@ def test_tints_and_lines_are_in_proportion(path: Path, answer: Any, show: Show, 
 def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
     page.select_option("#layer", "3")
-    place = page.evaluate(
-        "[heat.canvas.getBoundingClientRect()].map("
-        "(b) => [b.left + heat.left + 4.5 * heat.side, b.top + heat.top + 2.5 * heat.side])[0]"
-    )
+    canvas = page.locator("#map canvas")
+    box = canvas.bounding_box()
+    place = (box["x"] + 4.5 / 5 * box["width"], box["y"] + 2.5 / 4 * box["height"])
     page.mouse.move(*place)
     said = page.locator("#cell").text_content()
     assert said == f"“x</script><b>” (2) looks at “寝る” (4): {answer['cross'][0][0, 0, 2, 4]:.3f}"
-    shade = page.evaluate(
-        "[...heat.canvas.getContext('2d').getImageData(heat.left + 4.5 * heat.side, heat.top + 2.5 * heat.side, 1, 1).data]"
-    )
+    shade = canvas.evaluate("(one) => [...one.getContext('2d').getImageData(4, 2, 1, 1).data]")
     matrix = answer["cross"][0][0, 0]
     share = matrix[2, 4] / matrix.max()
     assert shade[3] / 255 == pytest.approx(share, abs=0.01)

@@ -136,7 +136,7 @@ function shortened(text, width) {
   return characters.length < [...text].length && textWidth(text) > width ? `${characters.join("")}…` : text;
 }
 
-let drawn = null; // {tokens, paths, from, to, rows, largest}
+let drawn = null; // {tokens, paths, from, to, canvas, mark, side, rows, largest}
 
 // Draw the lines, tints and numbers for the chosen token.
 function update() {
@@ -172,7 +172,7 @@ function update() {
     });
   }
   showAnswer(asked);
-  drawMap(asked);
+  markMap(asked);
 }
 
 const tokenText = (side, place) => layers[state.layer][side === "query" ? "queries" : "keys"][place];
@@ -201,79 +201,41 @@ function answer(asked) {
   return [table, element("p", { class: "note" }, word("more", { count: rest.length, sum }))];
 }
 
-// The heat map, with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
-const heat = { canvas: null, left: 0, top: 0, side: 0, size: 0, upright: false };
-
-function drawMap(asked) {
+// Draw the heat map with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
+function makeMap(rows, largest) {
   const { queries, keys } = layers[state.layer];
   const side = Math.max(5, Math.floor(Math.min(26, 460 / Math.max(queries.length, keys.length)) * growth()));
-  const size = Math.max(8, Math.min(13 * growth(), side - 2)); // the size of the labels' font
-  const room = (texts) => Math.min(110, Math.max(...texts.map(textWidth)) * (size / 14) + 8);
-  const upright = room(keys) - 8 <= side;
-  Object.assign(heat, { side, size, upright, left: room(queries), top: upright ? size + 8 : room(keys) });
-  const context = emptyCanvas(heat.left + side * keys.length + 8, heat.top + side * queries.length + 8);
-  context.save();
-  context.translate(heat.left, heat.top);
-  drawCells(context, asked);
-  context.restore();
-  drawLabels(context);
-  heat.canvas.setAttribute("aria-label", word("heat", { queries: queries.length, keys: keys.length }));
-  find("largest").textContent = numberText(drawn.largest);
+  const size = Math.max(8, Math.min(13 * growth(), side - 2)); // of the labels' font
+  const upright = Math.max(...keys.map(textWidth)) * (size / 14) <= side;
+  const step = Math.ceil(11 / side); // every step-th label is written
+  const labels = (kind, texts) => element("div", { class: kind, "aria-hidden": "true" }, ...texts.map((text, i) => element("span", {}, i % step === 0 ? text : "")));
+  const canvas = picture(rows, largest);
+  setAttributes(canvas, { role: "img", "aria-label": word("heat", { queries: queries.length, keys: keys.length }) });
+  Object.assign(canvas.style, { width: `${side * keys.length}px`, height: `${side * queries.length}px` });
+  const mark = element("i");
+  const map = element("div", { class: "cells" }, labels(upright ? "keys upright" : "keys", keys), labels("queries", queries), element("div", { class: "picture" }, canvas, mark));
+  map.style.setProperty("--cell", `${side}px`);
+  map.style.fontSize = `${size}px`;
+  find("map").replaceChildren(map);
+  find("largest").textContent = numberText(largest);
+  return { canvas, mark, side };
 }
 
-// Return the context of the canvas. Its unit is a pixel of the page.
-function emptyCanvas(width, height) {
-  if (heat.canvas === null) find("map").append((heat.canvas = element("canvas", { role: "img" })));
-  const ratio = window.devicePixelRatio || 1;
-  Object.assign(heat.canvas, { width: width * ratio, height: height * ratio });
-  Object.assign(heat.canvas.style, { width: `${width}px`, height: `${height}px` });
-  const context = heat.canvas.getContext("2d");
-  context.scale(ratio, ratio);
-  return context;
-}
-
-function drawCells(context, asked) {
-  const { side } = heat;
-  const { rows, largest } = drawn;
-  const [width, height] = [side * rows[0].length, side * rows.length];
-  context.imageSmoothingEnabled = false;
-  context.drawImage(picture(rows, largest), 0, 0, width, height);
-  context.strokeStyle = "#9a9a9a";
-  context.strokeRect(-0.5, -0.5, width + 1, height + 1);
+// Frame the row of the chosen query, or the column of the chosen key.
+function markMap(asked) {
+  const { mark, side } = drawn;
+  mark.hidden = asked === null;
   if (asked === null) return;
-  context.strokeStyle = "#b3261e";
-  context.lineWidth = 2;
-  if (asked.side === "query") context.strokeRect(-1, side * asked.place, width + 2, side);
-  else context.strokeRect(side * asked.place, -1, side, height + 2);
-}
-
-function drawLabels(context) {
-  const { left, top, side, size, upright } = heat;
-  const { queries, keys } = layers[state.layer];
-  const step = Math.ceil(11 / side); // every step-th label is drawn
-  const fitting = (text, room) => shortened(text, (room - 6) * (14 / size));
-  Object.assign(context, { fillStyle: "#1c1c1c", font: `${size}px ${getComputedStyle(document.body).fontFamily}` });
-  Object.assign(context, { textBaseline: "middle", textAlign: "right" });
-  queries.forEach((text, i) => {
-    if (i % step === 0) context.fillText(fitting(text, left), left - 5, top + side * (i + 0.5));
-  });
-  context.textAlign = upright ? "center" : "left";
-  keys.forEach((text, j) => {
-    if (j % step !== 0) return;
-    context.save();
-    context.translate(left + side * (j + 0.5), top - 5);
-    if (!upright) context.rotate(-Math.PI / 2);
-    context.fillText(upright ? text : fitting(text, top), 0, upright ? -size / 2 : 0);
-    context.restore();
-  });
+  const at = `${side * asked.place}px`;
+  const look = asked.side === "query" ? { inset: `${at} 0 auto 0`, width: "", height: `${side}px` } : { inset: `0 auto 0 ${at}`, width: `${side}px`, height: "" };
+  Object.assign(mark.style, look);
 }
 
 // Return the cell under the pointer, or null.
 function cellAt(event) {
-  const box = heat.canvas.getBoundingClientRect();
-  const j = Math.floor((event.clientX - box.left - heat.left) / heat.side);
-  const i = Math.floor((event.clientY - box.top - heat.top) / heat.side);
+  const box = drawn.canvas.getBoundingClientRect();
   const { queries, keys } = layers[state.layer];
+  const [i, j] = [Math.floor(((event.clientY - box.top) / box.height) * queries.length), Math.floor(((event.clientX - box.left) / box.width) * keys.length)];
   return i >= 0 && j >= 0 && i < queries.length && j < keys.length ? [i, j] : null;
 }
 
@@ -294,7 +256,8 @@ function show() {
     button.setAttribute("aria-pressed", here);
   }
   const rows = matrix(state.layer, state.head);
-  drawn = { ...makeLines(), rows, largest: largestOf(rows) };
+  const largest = largestOf(rows);
+  drawn = { ...makeLines(), ...makeMap(rows, largest), rows, largest };
   update();
 }
 
