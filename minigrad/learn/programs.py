@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import tempfile
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError
-from ..graph.pages.explain import explain, page_data
+from ..graph.pages.explain import page_data, stepper_page
 from ..graph.pages.lesson import validated
 from ..graph.record.capture import capture
 from ..graph.record.trace import trace
@@ -48,28 +49,30 @@ def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         end.name = asked["end"]
         seed = decode(asked["seed"])
         end.backward(np.ones(end.shape) if seed is None or asked["at"] == "backward" else seed, retain_graph=True)
-        data = page_data(capture(end, caller="explain"), False)
+        # No ticks: what they say of the page's derivatives would be read as said of the answer.
+        graph = capture(end, caller="explain")
+        data = page_data(graph, False)
         if data["turn"] > MOST_OPERATIONS:
             raise ValueError(f"a page shows at most {MOST_OPERATIONS} operations")
-        lesson = _that_fits(asked["lesson"], data)
-        # No ticks: what they say of the page's derivatives would be read as said of the answer.
-        page = explain(end, f"{scratch}/page.html", check=False, language=asked["language"], lesson=lesson)
+        data["lesson"] = _that_fits(asked["lesson"], data)
+        page = stepper_page(f"{scratch}/page.html", data, asked["language"], graph)
         html = page.read_text(encoding="utf-8")
-    step = (validated(lesson, data) or {})["steps"][0]["at"]
     gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
-    return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
+    return {
+        "html": html,
+        "step": data["lesson"]["steps"][0]["at"],
+        "end": encode(end.data),
+        "gradient": encode(gradient),
+    }
 
 
-def _that_fits(lesson: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """The lesson with the first of its steps that the program has."""
+def _that_fits(lesson: dict[str, Any], data: dict[str, Any]) -> dict[str, Any] | None:
+    """The lesson with the first of its steps that the program has, as the page reads it."""
     *first, last = ({**lesson, "steps": [step]} for step in lesson["steps"])
     for one in first:
-        try:
-            validated(one, data)
-        except ArgumentError:
-            continue
-        return one
-    return last
+        with contextlib.suppress(ArgumentError):
+            return validated(one, data)
+    return validated(last, data)
 
 
 def _leaf(value: Any, name: str) -> Any:

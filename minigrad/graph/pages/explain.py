@@ -116,7 +116,12 @@ def explain(
     with _collector_at_rest():
         data = page_data(graph, False if failed else check, show, tokens)
     data["lesson"], data["step"] = validated(lesson, data), step
-    data["written"] = None if failed else _written(graph, data["steps"])
+    return stepper_page(path, data, language, None if failed else graph)
+
+
+def stepper_page(path: str | os.PathLike[str], data: Data, language: str, graph: Graph | None) -> Page:
+    """Write the page with the data of :func:`page_data`, and with the run of the graph as a program."""
+    data["written"] = None if graph is None else _written(graph, data["steps"])
     with _collector_at_rest():
         columns = packed(data)
     title = f"{data['title']}: step by step"
@@ -241,6 +246,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         "modules": [{"name": module.title} for module in graph.modules],
         "scenes": drawn,
         "lesson": None,
+        "step": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
