@@ -31,7 +31,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,6 @@ from typing import Any
 from ...errors import ArgumentError
 from .html import LANGUAGES
 
-FIELDS = {
-    "lesson": ("title", "intro", "program", "steps"),
-    "step": ("at", "text", "stop", "question"),
-    "question": ("kind", "text", "choices"),
-    "choice": ("text", "right", "feedback"),
-}
 KINDS = ("edge", "value", "choice")
 MOST_ASKED = 300  # elements of an array that a question is about
 NAMED = "'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or 'gradient of NAME'"
@@ -85,16 +79,11 @@ def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
     if lesson is None:
         return None
     found = _fields(_read(lesson), "lesson", "lesson")
-    if found.get("title") is None:
+    if found["title"] is None:
         raise ArgumentError("lesson needs a 'title': a text")
-    _program(found.get("program", []))
     places = _StepNames(data)
-    steps = [_step(step, f"lesson.steps[{i}]", places) for i, step in enumerate(_list(found, "steps", "lesson"))]
-    return {
-        "title": _text(found["title"], "lesson.title"),
-        "intro": _text(found.get("intro"), "lesson.intro"),
-        "steps": _merged(steps),
-    }
+    steps = [_step(step, f"lesson.steps[{i}]", places) for i, step in enumerate(found["steps"])]
+    return {"title": found["title"], "intro": found["intro"], "steps": _merged(steps)}
 
 
 def _merged(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -149,30 +138,30 @@ def _instead(name: str, names: Iterable[str]) -> str:
 # The fields
 
 
-def _fields(value: Any, where: str, kind: str) -> Mapping[str, Any]:
-    """Return ``value`` if it is a dict with only the fields of this kind; else raise."""
+def _fields(value: Any, where: str, kind: str) -> dict[str, Any]:
+    """Return the fields of a dict, read; raise if it is none, or has a field that this kind has not."""
     if not isinstance(value, Mapping):
         raise ArgumentError(f"{where} takes a dict with {_listed(FIELDS[kind])}, got {value!r:.60}")
     for name in value:
         if name not in FIELDS[kind]:
             raise ArgumentError(f"{where} has no field {name!r}{_instead(str(name), FIELDS[kind])}")
-    return value
+    return {name: read(value.get(name), f"{where}.{name}") for name, read in FIELDS[kind].items()}
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    found = value.get(name, [])
-    if not isinstance(found, list | tuple):
-        raise ArgumentError(f"{where}.{name} takes a list, got {found!r:.60}")
-    return list(found)
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list | tuple | None):
+        raise ArgumentError(f"{where} takes a list, got {value!r:.60}")
+    return list(value or ())
 
 
-def _program(lines: Any) -> None:
-    if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
-        raise ArgumentError(f"lesson.program takes a list of lines, got {lines!r:.60}")
+def _lines(value: Any, where: str) -> list[str]:
+    if not isinstance(value, list | tuple | None) or not all(isinstance(line, str) for line in value or ()):
+        raise ArgumentError(f"{where} takes a list of lines, got {value!r:.60}")
+    return list(value or ())
 
 
 def _text(value: Any, where: str) -> dict[str, str] | None:
@@ -191,35 +180,42 @@ def _text(value: Any, where: str) -> dict[str, str] | None:
     return {language: texts.get(language, any_text) for language in LANGUAGES}
 
 
-def _flag(value: Mapping[str, Any], name: str, where: str) -> bool:
-    found = value.get(name, False)
-    if not isinstance(found, bool):
-        raise ArgumentError(f"{where}.{name} takes true or false, got {found!r:.60}")
-    return found
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool | None):
+        raise ArgumentError(f"{where} takes true or false, got {value!r:.60}")
+    return bool(value)
+
+
+def _later(value: Any, _: str) -> Any:  # what depends on the program is read afterwards
+    return value
+
+
+FIELDS: dict[str, dict[str, Callable[[Any, str], Any]]] = {
+    "lesson": {"title": _text, "intro": _text, "program": _lines, "steps": _list},
+    "step": {"at": _later, "text": _text, "stop": _flag, "question": _later},
+    "question": {"kind": _later, "text": _text, "choices": _list},
+    "choice": {"text": _text, "right": _flag, "feedback": _text},
+}
 
 
 def _step(value: Any, where: str, places: _StepNames) -> dict[str, Any]:
     step = _fields(value, where, "step")
-    if "at" not in step:
+    if "at" not in value:
         raise ArgumentError(f"{where} needs 'at', the step of this entry: {WHERE}")
-    if len(step) == 1:
+    if len(value) == 1:
         raise ArgumentError(f"{where} is empty: give it 'text', 'stop': true or a 'question'")
     at = places.step(step["at"], f"{where}.at")
-    question = step.get("question")
-    return {
-        "at": at,
-        "text": _text(step.get("text"), f"{where}.text"),
-        "stop": _flag(step, "stop", where),
-        "question": None if question is None else _question(question, f"{where}.question", at, places),
-    }
+    asked = step["question"]
+    question = None if asked is None else _question(asked, f"{where}.question", at, places)
+    return step | {"at": at, "question": question}
 
 
 def _question(value: Any, where: str, at: int, places: _StepNames) -> dict[str, Any]:
     question = _fields(value, where, "question")
-    kind = question.get("kind")
+    kind = question["kind"]
     if kind not in KINDS:
         raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
-    if kind != "choice" and "choices" in question:
+    if kind != "choice" and question["choices"]:
         raise ArgumentError(f"{where}.choices is only for the kind 'choice', got {kind!r}")
     if kind == "edge" and not places.is_product(at):
         raise ArgumentError(
@@ -229,27 +225,22 @@ def _question(value: Any, where: str, at: int, places: _StepNames) -> dict[str, 
         raise ArgumentError(
             f"{where} asks for a value, but step {at} is not a backward step, or its result has too many elements"
         )
-    text = _text(question.get("text"), f"{where}.text")
-    if kind == "choice" and text is None:
+    if kind != "choice":
+        return question
+    if question["text"] is None:
         raise ArgumentError(f"{where} needs a 'text' with the question")
-    choices = _choices(_list(question, "choices", where), where) if kind == "choice" else []
-    return {"kind": kind, "text": text, "choices": choices}
+    return question | {"choices": _choices(question["choices"], where)}
 
 
 def _choices(values: list[Any], where: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for i, value in enumerate(values):
-        choice = _fields(value, f"{where}.choices[{i}]", "choice")
-        text = _text(choice.get("text"), f"{where}.choices[{i}].text")
-        if text is None:
+    found = [_fields(value, f"{where}.choices[{i}]", "choice") for i, value in enumerate(values)]
+    for i, choice in enumerate(found):
+        if choice["text"] is None:
             raise ArgumentError(f"{where}.choices[{i}] needs a 'text'")
-        feedback = _text(choice.get("feedback"), f"{where}.choices[{i}].feedback")
-        right = _flag(choice, "right", f"{where}.choices[{i}]")
-        found.append({"text": text, "right": right, "feedback": feedback})
-    if len(found) < 2 or sum(choice["right"] for choice in found) != 1:
+    right = sum(choice["right"] for choice in found)
+    if len(found) < 2 or right != 1:
         raise ArgumentError(
-            f"{where}.choices takes two or more, one of them with 'right': true; got {len(found)}, of which "
-            f"{sum(choice['right'] for choice in found)} are right"
+            f"{where}.choices takes two or more, one of them with 'right': true; got {len(found)}, of which {right} are right"
         )
     return found
 

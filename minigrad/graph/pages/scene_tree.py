@@ -57,7 +57,6 @@ class SceneTree:
         self.calls = CallsAround(graph)
         self.titles: dict[int, str] = {}  # the titles of the calls and rounds in scenes, by id(unit)
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
-        self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
         self._weights = self._boxes_with()
         self.program = program(graph)

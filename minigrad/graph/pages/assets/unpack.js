@@ -17,8 +17,16 @@ function unpackedRows({ facts, of, same, columns }, readers) {
   const shared = { ...same };
   const plain = [];
   for (const [name, column] of Object.entries(columns)) {
-    if (readers[name]) Object.defineProperty(shared, name, once(name, ({ row }) => readers[name](column[row])));
-    else plain.push([name, column]);
+    if (!readers[name]) {
+      plain.push([name, column]);
+      continue;
+    }
+    const get = function () { // the first reading makes it a field of the row
+      const value = readers[name](column[this.row]);
+      Object.defineProperty(this, name, { value, writable: true, enumerable: true });
+      return value;
+    };
+    Object.defineProperty(shared, name, { get });
   }
   const models = facts.map((fact) => Object.assign(Object.create(shared), fact));
   return of.map((fact, i) => {
@@ -27,17 +35,6 @@ function unpackedRows({ facts, of, same, columns }, readers) {
     for (const [name, column] of plain) row[name] = column[i];
     return row;
   });
-}
-
-// Return a field that is computed when it is first read.
-function once(name, read) {
-  return {
-    get() {
-      const value = read(this);
-      Object.defineProperty(this, name, { value, writable: true, enumerable: true });
-      return value;
-    },
-  };
 }
 
 // Return a function from an array's number to the array; null for null. Several rows may share an array.

@@ -10,8 +10,16 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.draw.labels import text_width
-from minigrad.graph.pages.layers import crossings, put_on_layers, swap_on, uncross
-from minigrad.graph.pages.layout import GAP, Laid, Point, lay_out
+from minigrad.graph.pages.layout import (
+    GAP,
+    Laid,
+    Point,
+    crossings,
+    lay_out,
+    put_on_layers,
+    swap_on,
+    uncross,
+)
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
 
 Sizes = list[tuple[float, float]]
