@@ -13,10 +13,11 @@ from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_json, require
+from minigrad.internal import CheckpointError, TensorLike, array_of, read_arrays, read_json, require
 from nn._checks import (
     as_given,
     as_ids,
+    beside,
     check_callable,
     check_dtype,
     check_interval,
@@ -24,11 +25,10 @@ from nn._checks import (
     check_positive,
     check_texts,
     given,
-    id_array,
 )
 from nn._progress import load_tqdm
 from nn.init import check_generator
-from nn.masks import as_key_mask, token_positions
+from nn.masks import token_ids, token_positions
 from nn.module import check_names, evaluating
 from nn.transformer import attention_by_layer
 
@@ -121,14 +121,13 @@ class BertEncoder(Model):
 
     Calling it:
         ids: (batch, length) integers, for example from :class:`WordPiece`.
-        mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding. Positions count
-            the tokens only.
+        key_mask: (batch, length), True for tokens and False for padding: see :class:`nn.masks.Masks`.
         token_types: (batch, length) integers; None stands for zeros.
 
         The call returns the output of the last layer, (batch, length, d_model).
 
     Raises:
-        ShapeError: ids is not a matrix or is longer than max_positions, or mask or token_types has another shape than ids.
+        ShapeError: ids is not a matrix or is longer than max_positions, or key_mask or token_types has another shape than ids.
         OutOfRangeError: an id is outside the vocabulary, or a value of the mask is neither 0 nor 1.
         DTypeError: the ids are not integers, or the mask is neither boolean nor integer.
 
@@ -184,10 +183,10 @@ class BertEncoder(Model):
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
         arrays, _ = read_arrays(file, "weights")
         if config is None:
-            beside = file.with_name("config.json")
-            if not beside.is_file():
+            sizes = file.with_name("config.json")
+            if not sizes.is_file():
                 raise CheckpointError(f"there is no config.json next to '{file}': pass config=BertConfig(...)")
-            config = BertConfig.from_json(beside)
+            config = BertConfig.from_json(sizes)
         _check_size(file, config, arrays)
         model = cls(config, rng=np.random.default_rng(0) if rng is None else rng, dtype=dtype)
         try:
@@ -223,34 +222,36 @@ class BertEncoder(Model):
             for path, array in self.state_dict().items()
         }
 
-    def forward(self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None) -> Tensor:
-        x, key_mask = self._embedded(ids, mask, token_types)
+    def forward(
+        self, ids: TensorLike, key_mask: TensorLike | None = None, token_types: TensorLike | None = None
+    ) -> Tensor:
+        x, key_mask = self._embedded(ids, key_mask, token_types)
         for layer in self.layers:
             x = layer(x, key_mask=key_mask)
         return x
 
     def hidden_states(
-        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+        self, ids: TensorLike, key_mask: TensorLike | None = None, token_types: TensorLike | None = None
     ) -> list[Tensor]:
         """Return the input of the first layer and the output of each layer: num_layers + 1 times (batch, length, d_model)."""
-        x, key_mask = self._embedded(ids, mask, token_types)
+        x, key_mask = self._embedded(ids, key_mask, token_types)
         states = [x]
         for layer in self.layers:
             states.append(layer(states[-1], key_mask=key_mask))
         return states
 
     def attention_weights(
-        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+        self, ids: TensorLike, key_mask: TensorLike | None = None, token_types: TensorLike | None = None
     ) -> list[Tensor]:
         """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
-        x, key_mask = self._embedded(ids, mask, token_types)
+        x, key_mask = self._embedded(ids, key_mask, token_types)
         return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
     def sentence_embeddings(
-        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+        self, ids: TensorLike, key_mask: TensorLike | None = None, token_types: TensorLike | None = None
     ) -> Tensor:
         """Return ``mean / |mean|`` over the last layer's tokens that are not padding: (batch, length) -> (batch, d_model)."""
-        mean = nn.pool(self(ids, mask, token_types), mask, how="mean")
+        mean = nn.pool(self(ids, key_mask, token_types), key_mask, how="mean")
         return mean / np.sqrt((mean * mean).sum(axis=-1, keepdims=True) + 1e-24)  # a row of padding alone stays 0
 
     def embed(
@@ -281,30 +282,28 @@ class BertEncoder(Model):
                 result[rows] = self.sentence_embeddings(*tokenizer([texts[i] for i in rows])).numpy()
         return result
 
-    def _embedded(self, ids: TensorLike, mask: TensorLike | None, token_types: TensorLike | None) -> tuple[Tensor, Any]:
+    def _embedded(self, ids: Any, key_mask: TensorLike | None, token_types: TensorLike | None) -> tuple[Tensor, Any]:
         """Return the input of the layers, (batch, length, d_model), and the mask as booleans."""
-        ids = id_array(ids, "BertEncoder")
-        shape = ids.shape
-        if len(shape) != 2 or shape[1] > self.config.max_positions:
-            raise ShapeError(
-                f"ids must have the shape (batch, length) with length at most max_positions={self.config.max_positions}, "
-                f"got {shape}"
-            )
-        mask, token_types = (
-            None if other is None else as_given(other, name)
-            for name, other in (("mask", mask), ("token_types", token_types))
+        weight, most = array_of(self.norm.weight), self.config.max_positions
+        ids, mask = token_ids(
+            ids,
+            key_mask,
+            weight,
+            "BertEncoder",
+            f"ids of shape (batch, length) with length at most max_positions={most}",
         )
-        for name, other in (("mask", mask), ("token_types", token_types)):
-            if other is not None and np.shape(other) != shape:
-                raise ShapeError(f"{name} must have the shape of ids, {shape}, got {np.shape(other)}")
-        if token_types is None:
-            token_types = np.zeros((1, 1), np.int64)
-        token_types = as_ids(token_types, self.config.token_types, "BertEncoder's token_types")
-        x = self.tokens(ids)
-        key_mask = as_key_mask(mask, shape, x.data, "mask")
-        positions = np.arange(shape[1]) if key_mask is None else token_positions(key_mask)
-        x = x + self.positions(positions) + self.token_types(token_types)
-        return self.dropout(self.norm(x)), key_mask
+        if ids.shape[1] > most:
+            raise ShapeError(
+                f"BertEncoder has max_positions={most} and got ids of shape {ids.shape}: give fewer tokens"
+            )
+        types: Any = np.zeros((1, 1), np.int64) if token_types is None else as_given(token_types, "token_types")
+        if token_types is not None and types.shape != ids.shape:
+            raise ShapeError(f"token_types must have the shape of ids, {ids.shape}, got {types.shape}")
+        types = types if mask is None or token_types is None else np.where(mask, beside(types, weight), 0)
+        positions = np.arange(ids.shape[1]) if mask is None else token_positions(mask)
+        x = self.tokens(ids) + self.positions(positions)
+        x = x + self.token_types(as_ids(types, self.config.token_types, "BertEncoder's token_types"))
+        return self.dropout(self.norm(x)), mask
 
 
 # The names used here, and the names in the BERT files of Google and of the library Transformers

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import Array, TensorLike, to_host
+from minigrad.internal import Array, TensorLike, array_of, to_host
 from nn._checks import (
     beside,
     check_interval,
@@ -185,10 +185,9 @@ class GPT(Model):
             ids: (batch, length) integers, with length at most ``window``.
             caches: one for each layer (:meth:`new_caches`), to be used under ``no_grad``. ``ids`` are then the tokens that
                 follow those already in the caches.
-            key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, which may stand anywhere; with
-                caches, it covers their tokens, too. No token sees padding, and positions count tokens only. The logits at
-                padding mean nothing, and the loss must leave them out. Padding at the end needs no mask, because no token sees
-                later tokens.
+            key_mask: (batch, length), True for tokens and False for padding: see :class:`nn.masks.Masks`; with caches, it
+                covers their tokens, too. The loss must leave the logits at padding out. Padding at the end needs no mask,
+                because no token sees later tokens.
 
         Returns:
             (batch, length, vocab_size)
@@ -269,8 +268,7 @@ class GPT(Model):
 
         Args:
             ids: (batch, length) integers with length at least 1; only the last ``window`` tokens are used.
-            key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, for prompts of different lengths.
-                Each row continues its own tokens, as if it were alone. Padding is usually on the left, and may stand anywhere.
+            key_mask: as in :meth:`forward`, for prompts of different lengths. Each row continues as if it were alone.
             count: the number of tokens to add to each sequence.
             rng: draws the tokens; the same state gives the same tokens.
             temperature, top_k, top_p: as in :func:`nn.sample_tokens`.
@@ -358,8 +356,8 @@ class GPT(Model):
                 f"GPT sees at most window={window} tokens, got {length}: keep the last ones, ids[:, -{window}:]"
                 + (", with new caches" if past else "")
             )
-        x = self.embedding(ids)
-        mask: Any = as_key_mask(key_mask, (ids.shape[0], length), x.data)
+        weight = array_of(self.embedding.weight)
+        mask: Any = as_key_mask(key_mask, (ids.shape[0], length), weight)
         if earlier is not None and len(earlier) != ids.shape[0]:
             pass  # the first layer raises an error, which names its cache
         elif mask is not None:
@@ -369,7 +367,8 @@ class GPT(Model):
                     "concatenate that mask with the one of the new tokens"
                 )
         elif earlier is not None:
-            mask = np.concatenate([earlier, np.ones(ids.shape, bool, like=x.data)], axis=1)
+            mask = np.concatenate([earlier, np.ones(ids.shape, bool, like=weight)], axis=1)
+        x = self.embedding(ids if key_mask is None else np.where(mask[:, past:], beside(ids, weight), 0))
         return self.dropout(x if self.positions is None else self.positions(x, start=past, key_mask=mask)), mask
 
 

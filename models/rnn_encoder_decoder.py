@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import Array, TensorLike
+from minigrad.internal import Array, TensorLike, array_of
 from nn._checks import beside, id_matrix
-from nn.masks import as_key_mask
+from nn.masks import token_ids
 
 from ._config import Config, check_fields, check_target_ids
 from ._model import Model, check_model
@@ -76,7 +76,7 @@ class RNNEncoderDecoder(Model):
     gate before the product with U_n, not after it (:class:`nn.GRUCell`). With ``attention=False`` c_i is the last state of each
     direction at every step, as in Cho et al. 2014, arXiv:1406.1078: the decoder receives only two vectors of a source.
 
-    Masks are booleans of the shape of the ids, True for tokens and False for padding; None if nothing is padding.
+    The mask has the shape of the ids, True for tokens and False for padding: see :class:`nn.masks.Masks`.
 
     Args:
         rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
@@ -109,14 +109,14 @@ class RNNEncoderDecoder(Model):
         self.cell = nn.GRUCell(embedding + 2 * hidden, hidden, **settings)
         self.output = nn.Affine(hidden + 2 * hidden + embedding, config.target_vocab, **settings)
 
-    def forward(self, source: TensorLike, target: TensorLike, source_mask: TensorLike | None = None) -> Tensor:
+    def forward(self, source: TensorLike, target: TensorLike, source_key_mask: TensorLike | None = None) -> Tensor:
         """Return the logits of the next id at every position of the decoder's input (teacher forcing).
 
         Args:
             source: (batch, source) ids.
             target: (batch, target) ids, beginning with the start id: :func:`shifted_right` of the target. Padding at the end
                 needs no mask; only the loss must ignore it.
-            source_mask: (batch, source).
+            source_key_mask: (batch, source).
 
         Returns:
             (batch, target, target_vocab)
@@ -125,10 +125,10 @@ class RNNEncoderDecoder(Model):
             ShapeError: the ids are not a matrix, or a mask has another shape.
             DTypeError, OutOfRangeError: the ids are not integers of the vocabulary, or a mask is neither boolean nor 0/1.
         """
-        return self._decode(source, target, source_mask)[0]
+        return self._decode(source, target, source_key_mask)[0]
 
     def attention_weights(
-        self, source: TensorLike, target: TensorLike, source_mask: TensorLike | None = None
+        self, source: TensorLike, target: TensorLike, source_key_mask: TensorLike | None = None
     ) -> Tensor:
         """Return the attention weights a_ij, (batch, target, source). The arguments are those of :meth:`forward`.
 
@@ -137,22 +137,24 @@ class RNNEncoderDecoder(Model):
         """
         if self.attention is None:
             raise ArgumentError("this RNNEncoderDecoder was made with attention=False: it has no weights to show")
-        weights: Any = np.stack(self._decode(source, target, source_mask)[1], axis=1)
+        weights: Any = np.stack(self._decode(source, target, source_key_mask)[1], axis=1)
         return weights
 
-    def greedy(self, source: Any, source_mask: TensorLike | None = None, *, max_length: int) -> list[nn.Hypothesis]:
+    def greedy(self, source: Any, source_key_mask: TensorLike | None = None, *, max_length: int) -> list[nn.Hypothesis]:
         """Decode each source by taking the most probable id at each step: see :func:`nn.greedy_decode`."""
         settings = {"start": self.config.start, "end": self.config.end, "max_length": max_length}
-        return nn.greedy_decode(self.decoding_step(source, source_mask), batch=len(source), **settings)
+        return nn.greedy_decode(self.decoding_step(source, source_key_mask), batch=len(source), **settings)
 
-    def encode(self, source: TensorLike, source_mask: TensorLike | None = None) -> Source:
+    def encode(self, source: TensorLike, source_key_mask: TensorLike | None = None) -> Source:
         """Encode the sources, (batch, source) ids."""
-        source = id_matrix(source, "RNNEncoderDecoder", "source ids of shape (batch, source)")
+        source, mask = token_ids(
+            source, source_key_mask, array_of(self.source_embedding.weight), "RNNEncoderDecoder",
+            "source ids of shape (batch, source)", "source_key_mask",
+        )  # fmt: skip
         x = self.source_embedding(source)  # (batch, source, embedding)
-        source_mask = as_key_mask(source_mask, source.shape, x.data, "source_mask")
-        directions = [gru(x, key_mask=source_mask) for gru in (self.forwards, self.backwards)]
+        directions = [gru(x, key_mask=mask) for gru in (self.forwards, self.backwards)]
         states, last = (_side_by_side(*parts) for parts in zip(*directions))  # (batch, source, 2 hidden)
-        return Source(states, last, source_mask)
+        return Source(states, last, mask)
 
     def initial_state(self, source: Source) -> Tensor:
         """Return s_0, (batch, hidden), computed from the last state of the encoder's GRU from the right."""
@@ -169,10 +171,10 @@ class RNNEncoderDecoder(Model):
         state = self.cell(_side_by_side(y, context), state)
         return self.output(_side_by_side(state, context, y)), state, weights
 
-    def decoding_step(self, source: TensorLike, source_mask: TensorLike | None = None) -> nn.decoding.Step:
+    def decoding_step(self, source: TensorLike, source_key_mask: TensorLike | None = None) -> nn.decoding.Step:
         """Return a step function for one :func:`nn.greedy_decode` or :func:`nn.beam_search`; it keeps the states."""
         with no_grad():
-            read = self.encode(source, source_mask)
+            read = self.encode(source, source_key_mask)
             state = self.initial_state(read)
 
         def step(prefixes: NDArray[Any], parents: NDArray[Any]) -> Tensor:
@@ -185,9 +187,9 @@ class RNNEncoderDecoder(Model):
 
         return step
 
-    def _decode(self, source: Array, target: Array, source_mask: TensorLike | None) -> tuple[Tensor, list[Any]]:
+    def _decode(self, source: Array, target: Array, source_key_mask: TensorLike | None) -> tuple[Tensor, list[Any]]:
         target = id_matrix(target, "RNNEncoderDecoder", "target ids of shape (batch, target)")
-        read = self.encode(source, source_mask)
+        read = self.encode(source, source_key_mask)
         if not target.shape[1] or len(target) != len(source):
             raise ShapeError(
                 "RNNEncoderDecoder needs target ids of shape (batch, target), with one row for each source and at least the "

@@ -13,10 +13,10 @@ from numpy.typing import DTypeLike, NDArray
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import TensorLike
+from minigrad.internal import TensorLike, array_of
 from nn._checks import as_given, beside, check_kind, check_not_negative, id_matrix, shown
 from nn.cache import growing
-from nn.masks import as_key_mask
+from nn.masks import as_key_mask, token_ids
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_fields, check_layers, check_target_ids
@@ -107,8 +107,7 @@ class Transformer(Model):
     If source and target share one vocabulary, then encoder, decoder and output share the table E (section 3.4). Otherwise the
     decoder and the output share a table, and the encoder has its own. p is the table of sinusoidal position codes.
 
-    Masks are booleans of the shape of the ids, True for tokens and False for padding; None if nothing is padding. Positions
-    count the tokens only.
+    The masks have the shape of the ids, True for tokens and False for padding: see :class:`nn.masks.Masks`.
 
     Args:
         rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
@@ -150,16 +149,16 @@ class Transformer(Model):
         self,
         source: TensorLike,
         target: TensorLike,
-        source_mask: TensorLike | None = None,
-        target_mask: TensorLike | None = None,
+        source_key_mask: TensorLike | None = None,
+        target_key_mask: TensorLike | None = None,
     ) -> Tensor:
         """Return the logits of the next id at every position of the decoder's input.
 
         Args:
             source: (batch, source) ids.
             target: (batch, target) ids, beginning with the start id: in training :func:`shifted_right` of the target.
-            source_mask, target_mask: (batch, source) and (batch, target). Padding at the end of the target needs no mask,
-                because no token sees later tokens; only the loss must ignore it.
+            source_key_mask, target_key_mask: (batch, source) and (batch, target). Padding at the end of the target needs no
+                mask, because no token sees later tokens; only the loss must ignore it.
 
         Returns:
             (batch, target, target vocabulary)
@@ -168,21 +167,21 @@ class Transformer(Model):
             ShapeError: the ids are not a matrix, or a mask has another shape.
             DTypeError, OutOfRangeError: the ids are not integers of the vocabulary, or a mask is neither boolean nor 0/1.
         """
-        return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
+        return self.decode(target, self.encode(source, source_key_mask), source_key_mask, target_key_mask)
 
-    def encode(self, source: TensorLike, source_mask: TensorLike | None = None) -> Tensor:
+    def encode(self, source: TensorLike, source_key_mask: TensorLike | None = None) -> Tensor:
         """Return the memory that the decoder attends to: (batch, source) ids -> (batch, source, d_model)."""
-        x, source_mask = self._embedded(self.source_embedding, source, source_mask, "source_mask")
+        x, source_key_mask = self._embedded(self.source_embedding, source, source_key_mask, "source_key_mask")
         for layer in self.encoder:
-            x = layer(x, key_mask=source_mask)
+            x = layer(x, key_mask=source_key_mask)
         return x if self.encoder_norm is None else self.encoder_norm(x)
 
     def decode(
         self,
         target: TensorLike,
         memory: TensorLike,
-        source_mask: TensorLike | None = None,
-        target_mask: TensorLike | None = None,
+        source_key_mask: TensorLike | None = None,
+        target_key_mask: TensorLike | None = None,
         caches: Sequence[tuple[nn.KeyValueCache, nn.KeyValueCache]] | None = None,
     ) -> Tensor:
         """Return the logits of the next id: (batch, target) ids and the memory -> (batch, target, target vocabulary).
@@ -201,7 +200,7 @@ class Transformer(Model):
             for cache, memory_cache in caches:
                 check_kind("KeyValueCaches", nn.KeyValueCache, caches=cache)
                 check_kind("KeyValueCaches", nn.KeyValueCache, caches=memory_cache)
-        x, masks = self._target(target, memory, source_mask, target_mask)  # (batch, target, d_model)
+        x, masks = self._target(target, memory, source_key_mask, target_key_mask)  # (batch, target, d_model)
         pairs: Sequence[Any] = [(None, None)] * len(self.decoder) if caches is None else caches
         if caches is not None:
             x = x[:, caches[0][0].length :]
@@ -213,34 +212,40 @@ class Transformer(Model):
             x = self.decoder_norm(x)
         return self.output(x)
 
-    def greedy(self, source: Any, source_mask: TensorLike | None = None, *, max_length: int) -> list[nn.Hypothesis]:
+    def greedy(self, source: Any, source_key_mask: TensorLike | None = None, *, max_length: int) -> list[nn.Hypothesis]:
         """Decode each source by taking the most probable id at each step: see :func:`nn.greedy_decode`.
 
         Switch the model to ``eval()`` first if it has dropout.
         """
         settings = {"start": self.config.start, "end": self.config.end, "max_length": max_length}
-        return nn.greedy_decode(self.step(source, source_mask), batch=len(source), **settings)
+        return nn.greedy_decode(self.step(source, source_key_mask), batch=len(source), **settings)
 
     def beam(
-        self, source: Any, source_mask: TensorLike | None = None, *, max_length: int, beam: int = 4, alpha: float = 0.6
+        self,
+        source: Any,
+        source_key_mask: TensorLike | None = None,
+        *,
+        max_length: int,
+        beam: int = 4,
+        alpha: float = 0.6,
     ) -> list[list[nn.Hypothesis]]:
         """Return the best hypotheses for each source, best first: see :func:`nn.beam_search`."""
         settings = {"start": self.config.start, "end": self.config.end, "max_length": max_length, "beam": beam}
-        return nn.beam_search(self.step(source, source_mask), batch=len(source), alpha=alpha, **settings)
+        return nn.beam_search(self.step(source, source_key_mask), batch=len(source), alpha=alpha, **settings)
 
-    def step(self, source: TensorLike, source_mask: TensorLike | None = None) -> nn.decoding.Step:
+    def step(self, source: TensorLike, source_key_mask: TensorLike | None = None) -> nn.decoding.Step:
         """Return a step function for one decoding of ``source``; it caches keys and values, so make a new one for the next."""
         with no_grad():
-            memory = self.encode(source, source_mask).data
+            memory = self.encode(source, source_key_mask).data
         caches = [(nn.KeyValueCache(), nn.KeyValueCache()) for _ in self.decoder]
 
         def step(prefixes: NDArray[Any], parents: NDArray[Any]) -> Tensor:
-            nonlocal memory, source_mask
+            nonlocal memory, source_key_mask
             memory = _picked(memory, parents)
-            source_mask = None if source_mask is None else _picked(source_mask, parents)
+            source_key_mask = None if source_key_mask is None else _picked(source_key_mask, parents)
             for cache in itertools.chain.from_iterable(caches):
                 cache.select(parents)
-            return self.decode(prefixes, memory, source_mask, caches=caches)[:, -1]
+            return self.decode(prefixes, memory, source_key_mask, caches=caches)[:, -1]
 
         return step
 
@@ -248,19 +253,19 @@ class Transformer(Model):
         self,
         source: TensorLike,
         target: TensorLike,
-        source_mask: TensorLike | None = None,
-        target_mask: TensorLike | None = None,
+        source_key_mask: TensorLike | None = None,
+        target_key_mask: TensorLike | None = None,
     ) -> dict[str, list[Tensor]]:
         """Return the attention weights of each layer, (batch, heads, query, key), for inspection.
 
         The result is a dict with a list of layers for "encoder" (source attends to source), "decoder" (target to target) and
         "cross" (target to source). The arguments are those of :meth:`forward`.
         """
-        x, source_mask = self._embedded(self.source_embedding, source, source_mask, "source_mask")
-        encoder, x = attention_by_layer(self.encoder, x, key_mask=source_mask)
+        x, source_key_mask = self._embedded(self.source_embedding, source, source_key_mask, "source_key_mask")
+        encoder, x = attention_by_layer(self.encoder, x, key_mask=source_key_mask)
         weights: dict[str, list[Tensor]] = {"encoder": encoder, "decoder": [], "cross": []}
         memory = x if self.encoder_norm is None else self.encoder_norm(x)
-        x, masks = self._target(target, memory, source_mask, target_mask)
+        x, masks = self._target(target, memory, source_key_mask, target_key_mask)
         for decoder_layer in self.decoder:
             weights["decoder"].append(decoder_layer.attention_weights(x, key_mask=masks["key_mask"]))
             weights["cross"].append(decoder_layer.cross_attention_weights(x, memory, **masks))
@@ -268,20 +273,19 @@ class Transformer(Model):
         return weights
 
     def _target(
-        self, target: TensorLike, memory: Any, source_mask: TensorLike | None, target_mask: TensorLike | None
+        self, target: TensorLike, memory: Any, source_key_mask: TensorLike | None, target_key_mask: TensorLike | None
     ) -> tuple[Tensor, dict[str, Any]]:
         """Return the input of the decoder's layers and their masks; errors name the masks by this class's arguments."""
-        x, key_mask = self._embedded(self.target_embedding, target, target_mask, "target_mask")
-        memory_key_mask = as_key_mask(source_mask, memory.shape[:2], x.data, "source_mask")
+        x, key_mask = self._embedded(self.target_embedding, target, target_key_mask, "target_key_mask")
+        memory_key_mask = as_key_mask(source_key_mask, memory.shape[:2], x.data, "source_key_mask")
         return x, {"key_mask": key_mask, "memory_key_mask": memory_key_mask}
 
     def _embedded(
         self, embedding: nn.Embedding, ids: TensorLike, mask: TensorLike | None, name: str
     ) -> tuple[Tensor, Any]:
         """Return ``dropout(sqrt(D) * e + p)``, (batch, length, d_model), for ids (batch, length), and the mask as booleans."""
-        ids = id_matrix(ids, "Transformer")
+        ids, key_mask = token_ids(ids, mask, array_of(embedding.weight), "Transformer", name=name)
         x = math.sqrt(self.config.d_model) * embedding(ids)
-        key_mask = as_key_mask(mask, ids.shape, x.data, name)
         return self.dropout(self.positions(x, key_mask=key_mask)), key_mask
 
 

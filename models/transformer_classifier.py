@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import nn
-from minigrad import ShapeError, Tensor
-from minigrad.internal import TensorLike
-from nn._checks import as_given, id_array
-from nn.masks import as_key_mask
+from minigrad import Tensor
+from minigrad.internal import TensorLike, array_of
+from nn.masks import token_ids
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_fields, check_layers
@@ -96,42 +95,33 @@ class TransformerClassifier(Model):
         self.norm = nn.LayerNorm(d_model, dtype=dtype) if config.norm == "pre" else None
         self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
 
-    def forward(self, ids: TensorLike, mask: TensorLike | None = None) -> Tensor:
+    def forward(self, ids: TensorLike, key_mask: TensorLike | None = None) -> Tensor:
         """Return the class scores (logits) of token sequences.
 
         Args:
             ids: (batch, length) integers.
-            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding. Positions
-                count the tokens only.
+            key_mask: (batch, length), True for tokens and False for padding: see :class:`nn.masks.Masks`.
 
         Returns:
             (batch, num_classes)
 
         Raises:
-            ShapeError: ``ids`` is not a matrix, or ``mask`` has another shape.
+            ShapeError: ``ids`` is not a matrix, or ``key_mask`` has another shape.
             DTypeError, OutOfRangeError: an id is not an integer below vocab_size, or the mask is neither boolean nor 0/1.
         """
-        x, key_mask = self._embedded(ids, mask)
+        x, key_mask = self._embedded(ids, key_mask)
         for layer in self.layers:
             x = layer(x, key_mask=key_mask)
         if self.norm is not None:
             x = self.norm(x)
         return self.output(nn.pool(x, key_mask))
 
-    def attention_weights(self, ids: TensorLike, mask: TensorLike | None = None) -> list[Tensor]:
+    def attention_weights(self, ids: TensorLike, key_mask: TensorLike | None = None) -> list[Tensor]:
         """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
-        x, key_mask = self._embedded(ids, mask)
+        x, key_mask = self._embedded(ids, key_mask)
         return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
-    def _embedded(self, ids: TensorLike, mask: TensorLike | None) -> tuple[Tensor, Any]:
+    def _embedded(self, ids: TensorLike, key_mask: TensorLike | None) -> tuple[Tensor, Any]:
         """Return the input of the layers, (batch, length, d_model), and the mask as booleans."""
-        ids = id_array(ids, "TransformerClassifier")
-        mask = None if mask is None else as_given(mask, "mask")
-        if ids.ndim != 2 or (mask is not None and np.shape(mask) != ids.shape):
-            raise ShapeError(
-                f"ids must have shape (batch, length) and mask the same, got {ids.shape}"
-                + ("" if mask is None else f" and {np.shape(mask)}")
-            )
-        x = self.embedding(ids)
-        key_mask = as_key_mask(mask, ids.shape, x.data, "mask")
-        return self.dropout(self.positions(x, key_mask=key_mask)), key_mask
+        ids, key_mask = token_ids(ids, key_mask, array_of(self.embedding.weight), "TransformerClassifier")
+        return self.dropout(self.positions(self.embedding(ids), key_mask=key_mask)), key_mask

@@ -89,7 +89,7 @@ class TwoLayerTransformer(Model):
 
         Args:
             x: (batch, length, input_size), floating.
-            key_mask: (batch, length), True = a token, False = padding; None if nothing is padding.
+            key_mask: (batch, length), True for tokens and False for padding: see :class:`nn.masks.Masks`.
 
         Returns:
             (batch, output_size)

@@ -71,8 +71,7 @@ class LSTM(OverTokens):
     Calling it:
         x: (batch, length, input_dim).
         initial: the pair (h, c) before the first token, each (batch, hidden_dim); zeros by default.
-        key_mask: (batch, length) booleans, or integers 0 and 1; True or 1 marks a token, False or 0 marks padding. Padding does
-            not change h and c. The returned states are 0 at padding.
+        key_mask: as in :class:`GRU`.
 
         The result is a pair: the states (batch, length, hidden_dim), and the pair (h, c) after the last token.
 

@@ -1,4 +1,9 @@
-"""Masks and biases of attention. A mask is boolean, True = attend. A bias is added to the scores."""
+"""Masks and biases of attention. A mask is boolean, True = attend. A bias is added to the scores.
+
+Padding is one idea: every layer and every model of sequences takes ``key_mask``, True for tokens and False for padding
+(:class:`Masks`). The functions here check it (:func:`as_key_mask`, and :func:`token_ids` for models), count positions by it
+(:func:`token_positions`), and keep layers from reading what it excludes (:func:`without_padding`, :func:`without_unseen`).
+"""
 
 import functools
 import operator
@@ -20,7 +25,7 @@ from minigrad.internal import (
     where_is,
 )
 
-from ._checks import beside, check_kind, check_not_negative, given, plain
+from ._checks import beside, check_kind, check_not_negative, given, id_matrix, plain
 from .cache import KeyValueCache
 
 Array = np.ndarray[Any, Any]
@@ -36,7 +41,8 @@ class Masks(TypedDict, total=False):
 
     Attributes:
         key_mask: (batch, key) booleans, or integers 0 and 1 as tokenizers return them. True or 1 marks a token, False or 0
-            marks padding.
+            marks padding, which may stand on the left, on the right or between: a token gets the same result in each case, and
+            positions count tokens only. None, the default, marks all. Results at padding mean nothing.
         mask: booleans, True = attend, with all axes of the scores, to which they broadcast, or with two axes, which always
             mean (query, key). Numbers raise a DTypeError.
         bias: numbers that are added to the scores, such as ALiBi's slopes or relative positions. Their shape must broadcast to
@@ -209,6 +215,23 @@ def as_key_mask(key_mask: "TensorLike | None", shape: tuple[int, ...], like: Any
     if key_mask.shape != shape:
         raise ShapeError(f"{name} must have the shape (batch, key) = {shape}, got {key_mask.shape}")
     return key_mask
+
+
+def token_ids(
+    ids: "TensorLike",
+    key_mask: "TensorLike | None",
+    like: Any,
+    model: str,
+    what: str = "ids of shape (batch, length)",
+    name: str = "key_mask",
+) -> tuple[Any, Any]:
+    """Return ids (batch, length), with 0 in place of padding, which no table then looks up, and :func:`as_key_mask`.
+
+    ``like`` is an array on the device of the model. Error messages begin with ``model``, and say ``what`` it needs.
+    """
+    ids = id_matrix(ids, model, what)
+    mask = as_key_mask(key_mask, ids.shape, like, name)
+    return ids if mask is None else np.where(mask, beside(ids, like), 0), mask
 
 
 def mask_and_bias(

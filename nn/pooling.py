@@ -20,10 +20,10 @@ def pool(x: "TensorLike", key_mask: "TensorLike | None" = None, how: str = "mean
 
     Args:
         x: a floating array or Tensor.
-        key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if there is no padding.
+        key_mask: (batch, length), see :class:`nn.masks.Masks`.
         how: "mean" or "sum" of the tokens that are not padding, or the "first" of them (BERT's [CLS]).
 
-    The result is 0 for a sequence of padding only. Padding is not read, forward or backward: it may be NaN.
+    The result is 0 for a sequence of padding only.
 
     Raises:
         ArgumentError: ``how`` is none of these.

@@ -49,8 +49,8 @@ class PositionalEncoding(Module):
         base: that of :func:`sinusoids`.
 
     Calling it: x (..., length, d_model) -> the same shape, in the dtype of x. ``start`` is the position of the first token, for
-    decoding with a cache. With ``key_mask`` (batch, start + length), True for tokens and False for padding, positions count the
-    tokens of each row only, so that padding on the left changes nothing; x is then (batch, length, d_model).
+    decoding with a cache. With ``key_mask`` (batch, start + length), positions count the tokens of each row only
+    (:class:`nn.masks.Masks`); x is then (batch, length, d_model).
 
     Raises:
         ShapeError: the last axis of x is not d_model, or ``key_mask`` does not fit.

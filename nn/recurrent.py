@@ -247,8 +247,8 @@ class GRU(OverTokens):
         x: (batch, length, input_dim).
         initial: (batch, hidden_dim), the state before the first token; zeros by default. With several layers or directions, the
             initial and the last states are (num_layers * directions, batch, hidden_dim), in PyTorch's order.
-        key_mask: (batch, length) booleans, or integers 0 and 1; True or 1 marks a token, False or 0 marks padding. Padding does
-            not change the state, so the last state is the state after the last token. The returned states are 0 at padding.
+        key_mask: (batch, length), see :class:`nn.masks.Masks`. Padding does not change the state, so the last state is that
+            after the last token. The returned states are 0 at padding.
 
         The result is a pair: the states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
 

@@ -437,14 +437,14 @@ def test_a_config_of_another_network(tmp_path: Path, changes: dict[str, Any], me
         (
             (IDS[0],),
             ShapeError,
-            r"ids must have the shape \(batch, length\) with length at most max_positions=6, got \(5,\)",
+            r"needs ids of shape \(batch, length\) with length at most max_positions=6, got \(5,\)",
         ),
-        ((np.zeros((1, 7), int),), ShapeError, r"max_positions=6, got \(1, 7\)"),
-        ((IDS, MASK[:, :4]), ShapeError, r"mask must have the shape of ids, \(2, 5\), got \(2, 4\)"),
+        ((np.zeros((1, 7), int),), ShapeError, r"max_positions=6 and got ids of shape \(1, 7\)"),
+        ((IDS, MASK[:, :4]), ShapeError, r"key_mask must have the shape \(batch, key\) = \(2, 5\), got \(2, 4\)"),
         ((IDS, MASK, TYPES[:1]), ShapeError, r"token_types must have the shape of ids, \(2, 5\), got \(1, 5\)"),
         ((IDS + 9,), OutOfRangeError, "got the id 18, but its vocabulary has 11"),
         ((IDS, MASK, TYPES + 1), OutOfRangeError, "BertEncoder's token_types got the id 3, but"),
-        ((IDS, MASK.astype(float)), DTypeError, "^mask must be boolean, True = attend"),
+        ((IDS, MASK.astype(float)), DTypeError, "^key_mask must be boolean, True = attend"),
         ((IDS.astype(float),), DTypeError, "integer ids"),
     ],
 )

@@ -32,9 +32,9 @@ ROWS = [rng(i).integers(1, 9, length) for i, length in enumerate(LENGTHS)]
 START, END = 1, 2
 
 
-def placed(rows: list[np.ndarray], places: str, length: int = 9, pad: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The rows as a matrix, and its mask: padding stands on the left, on the right, or anywhere."""
-    ids, mask = np.full((len(rows), length), pad), np.zeros((len(rows), length), bool)
+def placed(rows: list[np.ndarray], places: str, length: int = 9) -> tuple[np.ndarray, np.ndarray]:
+    """The rows as a matrix, and its mask: padding stands on the left, on the right, or anywhere, and is no id at all."""
+    ids, mask = np.full((len(rows), length), -1), np.zeros((len(rows), length), bool)
     for i, row in enumerate(rows):
         n = len(row)
         where = {
@@ -138,7 +138,7 @@ def test_caches_remember_the_mask_also_of_selected_rows() -> None:
         with pytest.raises(ShapeError, match="make a new KeyValueCache for each layer and each batch"):
             model(more[:, :1], caches, key_mask=np.ones((3, 10), bool))
         plain = model.new_caches()
-        model(ids, plain)
+        model(np.maximum(ids, 0), plain)
         with pytest.raises(ArgumentError, match="key_mask differs"):
             model(more[:, :1], plain, key_mask=np.concatenate([mask, mask[:, -1:]], axis=1))
 
@@ -149,9 +149,9 @@ def test_caches_remember_the_mask_also_of_selected_rows() -> None:
 @pytest.mark.parametrize("cache", [True, False])
 @pytest.mark.parametrize("window", [1, 4, 6, 30])
 def test_prompts_of_different_lengths_continue_as_each_alone(form: str, places: str, cache: bool, window: int) -> None:
-    """Beyond the window, too, where each row drops half a window when it is full itself. Padding may be no id at all."""
+    """Beyond the window, too, where each row drops half a window when it is full itself."""
     model = gpt(form, window)
-    ids, mask = placed(ROWS, places, pad=-1)
+    ids, mask = placed(ROWS, places)
     settings: dict[str, Any] = {"rng": rng(), "temperature": 0, "cache": cache}
     found = np.stack(list(model.generate(ids, 20, key_mask=mask, **settings)), axis=1)
     for i, row in enumerate(ROWS):

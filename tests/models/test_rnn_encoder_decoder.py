@@ -166,7 +166,7 @@ def test_what_does_not_fit_raises() -> None:
     for target in (SHIFTED[:1], SHIFTED[:, :0]):
         with pytest.raises(ShapeError, match=r"one row for each source .*, got source \(3, 5\) and target"):
             ours(SOURCE, target)
-    with pytest.raises(ShapeError, match=r"source_mask must have the shape \(batch, key\) = \(3, 5\)"):
+    with pytest.raises(ShapeError, match=r"source_key_mask must have the shape \(batch, key\) = \(3, 5\)"):
         ours(SOURCE, SHIFTED, MASK[:, :4])
     with pytest.raises(OutOfRangeError, match=r"got the id .*, but its vocabulary has 8 ids"):
         ours(SOURCE + 8, SHIFTED)

@@ -13,10 +13,10 @@ from tests.lazy import torch
 from tests.nn.layers import assert_close, gradient, load, prefixed, randomized, rng, to_torch, torch_state
 
 START, END = 1, 2
-SOURCE = rng(5).integers(0, 9, (4, 6))
-TARGET = np.concatenate([np.full((4, 1), START), rng(6).integers(0, 9, (4, 4))], axis=1)
 SOURCE_MASK = np.arange(6) < np.array([6, 4, 1, 3])[:, None]
 TARGET_MASK = np.arange(5) < np.array([5, 2, 4, 3])[:, None]
+SOURCE = rng(5).integers(0, 9, (4, 6)) * SOURCE_MASK  # 0 at padding, where PyTorch looks up the id, and the model does not
+TARGET = np.concatenate([np.full((4, 1), START), rng(6).integers(0, 9, (4, 4))], axis=1) * TARGET_MASK
 
 NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
 
@@ -256,7 +256,7 @@ def test_the_weights_to_look_at(norm: str) -> None:
     assert not any(np.triu(each.numpy(), 1).any() for each in weights["decoder"])
     # the last layer's, from what the layers before it give
     memory = model.encode(SOURCE, SOURCE_MASK)
-    x, _ = model._embedded(model.target_embedding, TARGET, None, "target_mask")
+    x, _ = model._embedded(model.target_embedding, TARGET, None, "target_key_mask")
     x = model.decoder[0](x, memory, memory_key_mask=SOURCE_MASK)
     expected = model.decoder[1].cross_attention_weights(x, memory, memory_key_mask=SOURCE_MASK)
     assert_close(weights["cross"][1].numpy(), expected.numpy())
@@ -313,12 +313,12 @@ def test_what_the_model_cannot_take_raises() -> None:
         model(SOURCE, TARGET + 9)
     with pytest.raises(ShapeError, match="with the same batch size"):
         model(SOURCE, TARGET[:2])
-    with pytest.raises(ShapeError, match="source_mask must have the shape"):
+    with pytest.raises(ShapeError, match="source_key_mask must have the shape"):
         model(SOURCE, TARGET, SOURCE_MASK[:, :3])
     for call in (model, model.attention_weights):
-        with pytest.raises(DTypeError, match=r"^source_mask must be boolean"):
+        with pytest.raises(DTypeError, match=r"^source_key_mask must be boolean"):
             call(SOURCE, TARGET, SOURCE_MASK * 1.0)
-        with pytest.raises(ShapeError, match=r"^target_mask must have the shape"):
+        with pytest.raises(ShapeError, match=r"^target_key_mask must have the shape"):
             call(SOURCE, TARGET, None, np.ones((4, 2), bool))
     with pytest.raises(ArgumentError, match="max_length must be a positive integer, got 0"):
         model.greedy(SOURCE, max_length=0)

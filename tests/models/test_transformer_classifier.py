@@ -124,11 +124,11 @@ def test_bad_input_is_named(ids, mask, error, words):
 
 def test_attention_weights_name_the_ids_too():
     for call in (classifier(), classifier().attention_weights):
-        with pytest.raises(ShapeError, match=r"ids must have shape \(batch, length\) and mask the same, got \(2,\)"):
+        with pytest.raises(ShapeError, match=r"TransformerClassifier needs ids of shape \(batch, length\), got \(2,\)"):
             call(np.array([1, 2]))
         with pytest.raises(ShapeError, match="lists of different lengths: pad them"):
             call([[1], [2, 3]])
-        with pytest.raises(DTypeError, match=r"^mask must be boolean"):
+        with pytest.raises(DTypeError, match=r"^key_mask must be boolean"):
             call(np.array([[1, 2]]), np.array([[1.0, 0.0]]))
 
 

@@ -114,7 +114,7 @@ PAIRS = {"vocab_size": 5, "d_model": 4}
 IMAGES = {"image_size": 4, "patch_size": 2, "num_classes": 2, "d_model": 8, "num_heads": 2, "num_layers": 1}
 RECURRENT = {"source_vocab": 5, "target_vocab": 5, "start": 0, "end": 1, "embedding": 4, "hidden": 4}
 QKV = arrays(query=(2, 3, 4), key=(2, 3, 4), value=(2, 3, 4))
-TOKENS, BERT_IDS = arrays(x=(2, 3, 4)), arrays(ids=IDS, mask=MASK)
+TOKENS, BERT_IDS = arrays(x=(2, 3, 4)), arrays(ids=IDS, key_mask=MASK)
 SCORES = arrays(logits=(2, 3), labels=[0, 1])
 IMAGE, SEQUENCE = arrays(x=(1, 2, 4, 4)), arrays(x=(1, 2, 4))
 SOURCE = arrays(source=IDS, target=IDS)
