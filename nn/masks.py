@@ -67,6 +67,18 @@ class AttentionOptions(Masks, total=False):
     cache: KeyValueCache | None
 
 
+class DecoderMasks(Masks, total=False):
+    """The masks of a :class:`nn.TransformerDecoderLayer`: those of its self-attention, and those of its attention to a memory.
+
+    Attributes:
+        memory_key_mask, memory_mask, memory_bias: the ``key_mask``, ``mask`` and ``bias`` of the attention to the memory.
+    """
+
+    memory_key_mask: "TensorLike | None"
+    memory_mask: "TensorLike | None"
+    memory_bias: "TensorLike | None"
+
+
 _OPTIONS = Masks.__annotations__.keys()
 
 

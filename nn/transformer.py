@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Unpack
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ._checks import as_input, check_choice, check_kind, check_positive, check_p
 from .cache import KeyValueCache, growing
 from .dropout import Dropout
 from .feed_forward import FeedForward
-from .masks import Masks, known, mask_and_bias, may_read, without_unseen
+from .masks import DecoderMasks, Masks, known, mask_and_bias, may_read, without_unseen
 from .module import DType, Module
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
@@ -87,7 +87,8 @@ class TransformerEncoderLayer(Module):
         check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
         check_kind("True or False", rms_norm=rms_norm)
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        self.norm = _check_norm(norm)
+        check_choice(("pre", "post"), norm=norm)
+        self.norm = norm
         made = RMSNorm if rms_norm else LayerNorm
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
         self.attention = MultiHeadAttention(
@@ -191,7 +192,8 @@ class TransformerDecoderLayer(Module):
         check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
         check_kind("True or False", rms_norm=rms_norm)
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        self.norm = _check_norm(norm)
+        check_choice(("pre", "post"), norm=norm)
+        self.norm = norm
         made = RMSNorm if rms_norm else LayerNorm
         settings: dict[str, Any] = {"rng": rng, "bias": bias, "dtype": dtype}
         heads = {"num_kv_heads": num_kv_heads, "dropout": attention_dropout} | settings
@@ -210,80 +212,53 @@ class TransformerDecoderLayer(Module):
         x: TensorLike,
         memory: Any,
         *,
-        key_mask: TensorLike | None = None,
-        memory_key_mask: TensorLike | None = None,
-        mask: TensorLike | None = None,
-        memory_mask: TensorLike | None = None,
-        bias: TensorLike | None = None,
-        memory_bias: TensorLike | None = None,
-        causal: bool = True,
         cache: KeyValueCache | None = None,
         memory_cache: KeyValueCache | None = None,
+        **masks: Unpack[DecoderMasks],
     ) -> Tensor:
         def look(x: Tensor) -> Tensor:
             cached = memory_cache is not None and memory_cache.length > 0
             new = memory[:, :0] if cached else memory
-            return self.cross_attention(x, new, **masks, cache=memory_cache)
+            return self.cross_attention(x, new, mask=mask, bias=bias, cache=memory_cache)
 
         if cache is not None or memory_cache is not None:
             check_kind("a KeyValueCache", KeyValueCache, **given(cache=cache, memory_cache=memory_cache))
         x, memory = self._inputs(x, memory)
-        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        own, of_memory = _divided(masks)
         x = _read(x, self.attention, 0 if cache is None else cache.length, own)
         source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
-        masks = self._memory_masks(x, source, key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
+        mask, bias = self._memory_masks(x, source, of_memory)
         with growing(() if cache is None else (cache,)):  # an error in the cross-attention leaves it unchanged
             x = self._self_attention(x, **own, cache=cache)
             x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
-    def attention_weights(
-        self,
-        x: TensorLike,
-        *,
-        key_mask: TensorLike | None = None,
-        mask: TensorLike | None = None,
-        bias: TensorLike | None = None,
-        causal: bool = True,
-    ) -> Tensor:
+    def attention_weights(self, x: TensorLike, **masks: Unpack[Masks]) -> Tensor:
         """Return the weights of the self-attention: (batch, heads, target, target)."""
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerDecoderLayer")
-        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        own, _ = _divided(known(masks))
         x = _read(x, self.attention, 0, own)
         seen = self.attention_norm(x) if self.norm == "pre" else x
         return self.attention.attention_weights(seen, **own)
 
-    def cross_attention_weights(
-        self,
-        x: TensorLike,
-        memory: TensorLike,
-        *,
-        key_mask: TensorLike | None = None,
-        memory_key_mask: TensorLike | None = None,
-        mask: TensorLike | None = None,
-        memory_mask: TensorLike | None = None,
-        bias: TensorLike | None = None,
-        memory_bias: TensorLike | None = None,
-        causal: bool = True,
-    ) -> Tensor:
+    def cross_attention_weights(self, x: TensorLike, memory: TensorLike, **masks: Unpack[DecoderMasks]) -> Tensor:
         """Return the weights of the attention to the memory: (batch, heads, target, source)."""
         x, memory = self._inputs(x, memory)
-        own: Masks = {"key_mask": key_mask, "mask": mask, "bias": bias, "causal": causal}
+        own, of_memory = _divided(masks)
         x = _read(x, self.attention, 0, own)
-        masks = self._memory_masks(x, memory.shape[1], key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
+        mask, bias = self._memory_masks(x, memory.shape[1], of_memory)
         x = self._self_attention(x, **own)
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
-        return self.cross_attention.attention_weights(seen, memory, **masks)
+        return self.cross_attention.attention_weights(seen, memory, mask=mask, bias=bias)
 
-    def _memory_masks(self, x: Tensor, source: int, **masks: Unpack[Masks]) -> dict[str, Any]:
+    def _memory_masks(self, x: Tensor, source: int, masks: Masks) -> tuple[Any, Any]:
         """Return the mask and the bias of the cross-attention, whose scores are (batch, heads, target, source)."""
         scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
-        names = ("memory_key_mask", "memory_mask", "memory_bias")
-        return dict(zip(("mask", "bias"), mask_and_bias(scores, x, masks, names)))
+        return mask_and_bias(scores, x, masks, ("memory_key_mask", "memory_mask", "memory_bias"))
 
-    def _self_attention(self, x: Tensor, **settings: Any) -> Tensor:
+    def _self_attention(self, x: Tensor, **options: Any) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            return self.attention(x, **settings)
+            return self.attention(x, **options)
 
         return _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
 
@@ -300,6 +275,13 @@ class TransformerDecoderLayer(Module):
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+def _divided(masks: Mapping[str, Any]) -> tuple[Masks, Masks]:
+    """Return the masks of the self-attention, which is causal by default, and those of the attention to the memory."""
+    own: dict[str, Any] = {"causal": True, **masks}
+    of_memory = {name: own.pop(f"memory_{name}", None) for name in ("key_mask", "mask", "bias")}
+    return known(cast(Masks, own)), cast(Masks, of_memory)
 
 
 def _read(x: Tensor, attention: MultiHeadAttention, cached: int, masks: Masks) -> Tensor:
@@ -328,8 +310,3 @@ def _residual(
     if where == "pre":
         return x + dropout(part(norm(x)))
     return norm(x + dropout(part(x)))
-
-
-def _check_norm(norm: str) -> str:
-    check_choice(("pre", "post"), norm=norm)
-    return norm
