@@ -18,29 +18,12 @@ from .wordpiece import WordPiece
 __minigrad__ = True  # distinguishes this package from a user's own `models`: minigrad.errors.check_ours
 
 __all__ = [
-    "Model",
-    "Config",
-    "GPT",
-    "GPTConfig",
-    "BertConfig",
-    "BertEncoder",
-    "WordPiece",
-    "Bigram",
-    "SkipGram",
-    "SkipGramConfig",
-    "TwoLayerConfig",
-    "TwoLayerTransformer",
-    "ClassifierConfig",
-    "Transformer",
-    "TransformerClassifier",
-    "TransformerConfig",
-    "shifted_right",
-    "RNNEncoderDecoder",
-    "RNNEncoderDecoderConfig",
-    "VisionTransformer",
-    "VisionTransformerConfig",
-    "image_patches",
-]
+    "Model", "Config",
+    "GPT", "GPTConfig", "BertEncoder", "BertConfig", "WordPiece", "TransformerClassifier", "ClassifierConfig",
+    "Transformer", "TransformerConfig", "shifted_right", "RNNEncoderDecoder", "RNNEncoderDecoderConfig",
+    "VisionTransformer", "VisionTransformerConfig", "image_patches",
+    "SkipGram", "SkipGramConfig", "Bigram", "TwoLayerTransformer", "TwoLayerConfig",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -55,41 +55,13 @@ if TYPE_CHECKING:
     from .module import DType
 
 __all__ = [
-    "affine",
-    "attention_weights",
-    "avg_pool1d",
-    "avg_pool2d",
-    "batch_norm",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "conv1d",
-    "conv2d",
-    "conv_transpose2d",
-    "cosine_loss",
-    "cross_entropy",
-    "dropout",
-    "embedding",
-    "gelu",
+    "affine", "embedding", "one_hot", "segment_sum", "dropout", "scaled_dot_product_attention", "attention_weights",
+    "relu", "gelu", "sigmoid", "silu", "softmax", "log_softmax", "logsumexp", "layer_norm", "rms_norm", "batch_norm",
     "group_norm",
-    "hinge_loss",
-    "huber_loss",
-    "kl_divergence",
-    "layer_norm",
-    "log_softmax",
-    "logsumexp",
-    "max_pool1d",
-    "max_pool2d",
-    "mean_squared_error",
-    "negative_log_likelihood",
-    "one_hot",
-    "relu",
-    "rms_norm",
-    "scaled_dot_product_attention",
-    "segment_sum",
-    "sigmoid",
-    "silu",
-    "softmax",
-]
+    "conv1d", "conv2d", "conv_transpose2d", "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
+    "cross_entropy", "negative_log_likelihood", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "mean_squared_error", "huber_loss", "kl_divergence", "cosine_loss", "hinge_loss",
+]  # fmt: skip
 
 
 def scaled_dot_product_attention(
