@@ -24,7 +24,7 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
-    "Start": ["start", "ja/start", "install"],
+    "Start": ["start", "ja/start", "tutorial", "install"],
     "Course": ["course", "ja/course", "teaching", "ja/teaching", "teaching-lessons", "ja/teaching-lessons", "glossary"],
     "How-to": [
         "how-to",
