@@ -34,6 +34,8 @@ PARTS: dict[str, list[str]] = {
         "layers-and-models",
         "views",
         "debugging",
+        "written-out",
+        "in-place",
         "from-pytorch",
         "libraries",
         "types",
@@ -44,15 +46,14 @@ PARTS: dict[str, list[str]] = {
         "why",
         "read-the-source",
         "design",
+        "design/written-out",
+        "design/in-place",
         "derivatives",
-        "written-out",
-        "in-place",
-        "conventions",
         "speed",
         "articles",
         "comparison",
     ],
-    "Reference": ["reference/index", "functions"],
+    "Reference": ["reference/index", "functions", "conventions"],
 }
 LAST = ["contribute"]  # of the How-to pages, behind those that no part names
 

@@ -32,7 +32,7 @@ PAGES = [
         "docs/views.md",
     )
 ]
-LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "ja").glob("*.md"))]
+LINKING = [*PAGES, *(page for folder in ("", "design", "ja") for page in sorted((ROOT / "docs" / folder).glob("*.md")))]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [
