@@ -1,4 +1,4 @@
-"""Draws the pictures in the README and in docs/views.md that show the views.
+"""Draws the pictures in the README and in docs/ that show the views.
 
     python examples/make_view_pictures.py                        # into out/
     python examples/make_view_pictures.py --out docs/images      # the pictures that the pages show
