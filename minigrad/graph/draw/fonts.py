@@ -7,7 +7,6 @@ import functools
 import html
 import logging
 import os
-import re
 import sys
 import tempfile
 import unicodedata
@@ -113,55 +112,34 @@ def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
 def _look_up(text: str) -> None:
     """Store the first family that has each character."""
     unknown = {c for c in text if c not in _family_of}
-    if not unknown:
-        return
+    if unknown:
+        with no_remarks():
+            unknown = _search(unknown)
+            if unknown and _list_new_fonts():
+                unknown = _search(unknown)
+        _family_of.update(dict.fromkeys(unknown))
+
+
+def _search(unknown: set[str]) -> set[str]:
+    """Look for characters in the families that Matplotlib lists, the preferred ones first. Return those that none has."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
-    with no_remarks():
-        unknown = _search(unknown, manager)
-        listed = len(manager.fontManager.ttflist)
-        if unknown:
-            _list_new_fonts()
-        if len(manager.fontManager.ttflist) > listed:
-            unknown = _search(unknown, manager)
-    _family_of.update(dict.fromkeys(unknown))
-
-
-def _search(unknown: set[str], manager: Any) -> set[str]:
-    """Look for characters in each family that Matplotlib lists. Return the characters that no family has."""
-    for family, entry in _candidates(manager):
+    place = {family: i for i, family in enumerate(_PREFERRED)}
+    for family in sorted(manager.get_font_names(), key=lambda family: (place.get(family, len(place)), family)):
+        with contextlib.suppress(ValueError):  # its file was removed
+            wanted = manager.FontProperties(family=[family])
+            file = manager.fontManager.findfont(wanted, fallback_to_default=False, rebuild_if_missing=False)
+            found = _characters(file, unknown)
+            _family_of.update(dict.fromkeys(found, family))
+            unknown = unknown - found
         if not unknown:
             break
-        if not _characters(entry.fname, getattr(entry, "index", 0), unknown):
-            continue
-        try:  # the file that Matplotlib will use; if it was removed, Matplotlib makes a new list
-            file = manager.fontManager.findfont(manager.FontProperties(family=[family]), fallback_to_default=False)
-        except ValueError:
-            continue
-        found = _characters(file, getattr(file, "face_index", 0), unknown)
-        _family_of.update(dict.fromkeys(found, family))
-        unknown = unknown - found
     return unknown
 
 
-def _candidates(manager: Any) -> list[tuple[str, Any]]:
-    """Return each family with its most regular face whose file exists: the preferred ones first, then those without serifs."""
-    faces: dict[str, tuple[tuple[bool, int], Any]] = {}
-    for entry in manager.fontManager.ttflist:
-        weight = manager.weight_dict.get(entry.weight, entry.weight)
-        rank = (entry.style != "normal", abs(weight - 400))
-        if (entry.name not in faces or rank < faces[entry.name][0]) and os.path.exists(entry.fname):
-            faces[entry.name] = rank, entry
-    place = {family: i for i, family in enumerate(_PREFERRED)}
-
-    def order(family: str) -> tuple[Any, ...]:
-        return place.get(family, len(place)), faces[family][0], not re.search("Sans|Gothic", family), family
-
-    return [(family, faces[family][1]) for family in sorted(faces, key=order)]
-
-
-def _characters(file: str, face: int, wanted: Iterable[str]) -> set[str]:
-    """Return the characters that a font file has; none if it has placeholders for all, or cannot be read."""
+def _characters(file: Any, wanted: Iterable[str]) -> set[str]:
+    """Return the characters that a font has; none if it has placeholders for all, or cannot be read."""
     ft2font = import_extra("matplotlib.ft2font", "train", "drawing")
+    face = getattr(file, "face_index", 0)  # in a file of several fonts
     try:
         font = ft2font.FT2Font(str(file), **({"face_index": face} if face else {}))
     except (OSError, RuntimeError):
@@ -170,13 +148,14 @@ def _characters(file: str, face: int, wanted: Iterable[str]) -> set[str]:
 
 
 @functools.cache
-def _list_new_fonts() -> None:
-    """Add to Matplotlib's list the fonts that were installed after it was written."""
+def _list_new_fonts() -> bool:
+    """Add to Matplotlib's list the fonts that were installed after it was written. Return whether there are any."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
-    listed = {entry.fname for entry in manager.fontManager.ttflist}
-    for file in sorted(set(manager.findSystemFonts()) - listed):
+    new = sorted(set(manager.findSystemFonts()) - {entry.fname for entry in manager.fontManager.ttflist})
+    for file in new:
         with contextlib.suppress(Exception):  # Matplotlib cannot use some fonts, for example those of coloured bitmaps
             manager.fontManager.addfont(file)
+    return bool(new)
 
 
 def _font_for(character: str) -> str:
