@@ -15,7 +15,7 @@ from .draw.diff import diff
 from .draw.drawn import DrawnGraph, Said, drawn
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
-from .draw.simplify import simplified
+from .draw.simplify import simpler
 from .draw.text import write_text
 from .pages.html import drawing_page
 from .record.capture import capture
@@ -66,13 +66,16 @@ class Drawing(DrawnGraph):
         of a loop are drawn once. If that is not enough, modules become boxes.
         """
         most = self.max_nodes if most is None else most
-        graph = simplified(self, MOST if most is None else most, depth=self.depth, views=self.views)
-        while most is None and not graph.picture().readable():
-            smaller = simplified(self, len(graph.nodes) - 1, depth=self.depth, views=self.views)
-            if len(smaller.nodes) >= len(graph.nodes):
-                break
-            graph = smaller
-        return graph
+        drawn: Drawing | None = None
+        for graph in simpler(self, depth=self.depth, views=self.views):
+            if drawn is None or len(graph.nodes) < len(drawn.nodes):
+                drawn = graph
+                if len(drawn.nodes) <= (MOST if most is None else most) and (
+                    most is not None or drawn.picture().readable()
+                ):
+                    break
+        assert drawn is not None
+        return drawn
 
     def to_dot(self) -> str:
         """Return the drawing in the DOT language. Graphviz is not needed for this."""

@@ -1,4 +1,4 @@
-"""Simplifies graphs: collapses modules, folds equal layers and drops views. Each function returns a new graph."""
+"""Simplifies graphs: collapses modules, folds equal layers and drops views. Every result is a new graph."""
 
 from __future__ import annotations
 
@@ -23,22 +23,29 @@ from .looks import worst
 NO_OPERATION: Said = {"primitive": None, "keywords": {}, "details": "", "source": None}  # in a box of a module
 
 
-def simplified(graph: AnyDrawn, most: float, *, depth: int | None = None, views: bool = True) -> AnyDrawn:
-    """Return the graph as it is drawn: first ``views`` and ``depth`` apply, then it is reduced to about ``most`` nodes.
+def simpler(graph: AnyDrawn, *, depth: int | None = None, views: bool = True) -> Iterator[AnyDrawn]:
+    """Yield the graph as it is drawn if it may be large, then ever simpler ones.
 
-    Equal layers and the steps of a loop are drawn once. If that is not enough and ``depth`` is None, modules become boxes.
+    Equal layers and the steps of a loop are drawn once. Then modules become boxes, unless ``depth`` says which ones do.
     """
     whole = graph if views else without_views(graph)
     outer = 0
     if any(node.lane for node in graph.operations()):
         whole, outer = _with_modules_in_use(with_lanes(whole)), 1  # the lanes are modules around all others
-    depth = None if depth is None else depth + outer
-    small = whole if depth is None else collapse(whole, depth)
-    if len(small.nodes) <= most:
-        return small
+    if depth is not None:
+        yield collapse(whole, depth + outer)
+        yield collapse(fold(whole), depth + outer)
+        return
+    yield whole
     folded = fold(whole)
-    depth = depth_for(folded, most) if depth is None else depth
-    return folded if depth is None else collapse(folded, depth)
+    yield folded
+    yield from boxed(folded)
+
+
+def boxed(graph: AnyDrawn) -> Iterator[AnyDrawn]:
+    """Yield the graph with its modules as boxes, the innermost ones first."""
+    for depth in range(max(_levels(graph), default=-1), -1, -1):
+        yield collapse(graph, depth)
 
 
 def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
@@ -77,17 +84,6 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
                 **NO_OPERATION,
             }
     return _with_modules_in_use(_merged(graph, stands_for, said, boxes=set(last.values())))
-
-
-def depth_for(graph: Graph, most: float) -> int | None:
-    """Return the largest depth that collapses the graph to at most ``most`` nodes; None if it has so few already."""
-    if len(graph.nodes) <= most:
-        return None
-    for depth in range(max(_levels(graph), default=-1), 0, -1):
-        boxes = _boxes(graph, depth)
-        if sum(box is None for box in boxes) + len({box for box in boxes if box is not None}) <= most:
-            return depth
-    return 0
 
 
 def fold(graph: AnyDrawn) -> AnyDrawn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..draw.figures import figure, plain_label, save, text_width
 from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
 from ..draw.picture import Picture
-from ..draw.simplify import collapse, depth_for, without_views
+from ..draw.simplify import boxed, without_views
 from ..pages.html import check_language, inline, save_page
 from ..record.capture import capture
 from .flow_flags import Flag
@@ -149,10 +150,10 @@ def _rounded(value: float) -> float | None:
 
 def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
     """Return the drawing, and the parameters of each of its elements: nodes, modules drawn as boxes, and open modules."""
-    graph = without_views(drawn(capture(tensor, flow.named(), caller="grad_flow.to_html")))
-    depth = depth_for(graph, MOST_NODES)
-    if depth is not None:
-        graph = collapse(graph, depth)
+    whole = without_views(drawn(capture(tensor, flow.named(), caller="grad_flow.to_html")))
+    for graph in itertools.chain([whole], boxed(whole)):
+        if len(graph.nodes) <= MOST_NODES:
+            break
     elements: dict[str, list[int]] = {}
     nodes = []
     for node in graph.nodes:

@@ -11,7 +11,7 @@ import minigrad as mg
 from minigrad import ArgumentError, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing, Edge
-from minigrad.graph.draw.simplify import collapse, depth_for, fold, without_views
+from minigrad.graph.draw.simplify import boxed, collapse, fold, without_views
 from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import without_lines
 
@@ -183,7 +183,7 @@ def test_the_depth_that_fits() -> None:
     whole = stack(3)
     sizes = [len(collapse(whole, depth).nodes) for depth in range(3)]
     assert sizes == [3, 5, 11] == sorted(sizes) and len(whole.nodes) == 11
-    assert [depth_for(whole, most) for most in (11, 10, 5, 4, 3, 1)] == [None, 1, 1, 0, 0, 0]
+    assert [len(graph.nodes) for graph in boxed(whole)] == [11, 5, 3]
 
 
 # --- fold ---
