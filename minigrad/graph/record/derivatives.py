@@ -10,8 +10,7 @@ import numpy as np
 from ...engine.primitive import Primitive
 from ...errors import GraphError
 from ...guards.differences import FIRST
-from ...guards.judging import REASONS, Comparison, judge_all, unclear
-from .again import Again
+from ...guards.judging import REASONS, AtPoint, Comparison, double, judge_all, unclear
 from .model import Edge, Graph, Node
 
 
@@ -87,3 +86,29 @@ def compared(
     if again.is_unsteady():
         return [(edge, unclear("unsteady")) for edge in differentiated]
     return list(zip(differentiated, judge_all(again, rng, step=step)))
+
+
+class Again(AtPoint):
+    """An operation as a function of its differentiated operands, in double precision, at and near those of the trace."""
+
+    def __init__(self, node: Node, operands: Sequence[Edge], differentiated: Sequence[Edge]) -> None:
+        self._node = node
+        self._names = getattr(node.primitive, "arguments", None) or [edge.argument for edge in operands]
+        self._constants = {edge.argument: edge.value for edge in operands}
+        self._moved = [edge.argument for edge in differentiated]
+        super().__init__(self._run, [double(edge.value) for edge in differentiated])
+
+    def _run(self, *values: Any) -> Any:
+        given = dict(zip(self._moved, values))
+        if self._node.again is not None:  # a Function
+            outputs = self._node.again(self._constants | given)
+        else:
+            arguments = [given.get(name, self._constants.get(name)) for name in self._names]
+            outputs = self._node.primitive(*arguments, **self._node.keywords)
+        if isinstance(outputs, (tuple, list)):  # integer outputs (a sign, an index) have no derivative
+            return [output for output in outputs if output.dtype.kind in "fc"]
+        return outputs
+
+    def is_unsteady(self) -> bool:
+        """Return whether a Function, which may draw random numbers, gives another result for the same operands."""
+        return self._node.again is not None and not np.array_equal(self.at([None] * len(self.values)), self.here, True)

@@ -16,12 +16,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
-from ...source.expressions import element, text_of
-from ...source.index import Index, callee, index_of
+from ...source.expressions import element, operands, text_of
+from ...source.index import Index, callee, index_of, is_starred
 from .document import printable
 from .model import Edge, Graph, Node
 from .numerals import number_text
-from .operands import only_operand, operand, taker, targets
 from .rounds import Called, Rounds, Texts, told_apart
 
 LONGEST = 24  # characters of an expression in a table
@@ -219,14 +218,14 @@ class _Names:
                 position = names.index(edge.argument) if edge.argument in names else -1
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
-                    self.value(edge, program, operand(here, called, str(node.operation), edge.argument, position))
+                    self.value(edge, program, _operand(here, called, str(node.operation), edge.argument, position))
         self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> bool:
         """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
         if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
             return not isinstance(here, OPERATIONS)
-        target, whole = taker(program, here, _pythons(nodes[0]))
+        target, whole = _taker(program, here, _pythons(nodes[0]))
         for node in nodes:
             index = node.keywords.get("index")
             if isinstance(target, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(target.elts):
@@ -260,7 +259,7 @@ class _Names:
     def operation(self, node: Node, program: Index, here: ast.AST) -> None:
         called = _called(node)
         if node.lane and isinstance(here, ast.Call) and (called is None or called.name != node.operation):
-            parts = targets(program, here)  # in a backward pass the expression is grad(y, x) or backward()
+            parts = _targets(program, here)  # in a backward pass the expression is grad(y, x) or backward()
             needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(text_of(program, parts[0]), True)
@@ -280,7 +279,7 @@ class _Names:
             self.wanted[node.id] = Wanted(f"Σ {text_of(program, whole, values)}", True, None, level)
         elif target is not None:
             self.wanted[node.id] = Wanted(text_of(program, target, values), True, None, level)
-        elif isinstance(node.value, tuple) and (parts := targets(program, here)):
+        elif isinstance(node.value, tuple) and (parts := _targets(program, here)):
             self.wanted[node.id] = Wanted(", ".join(text_of(program, part) for part in parts), False)
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
@@ -352,7 +351,7 @@ class _Names:
                 self.value(
                     edge,
                     program,
-                    only_operand(here, _called(nodes[0]), nodes[0].module is not None),
+                    _only_operand(here, _called(nodes[0]), nodes[0].module is not None),
                 )
 
 
@@ -373,6 +372,80 @@ def _is_parameter(program: Index, operand: ast.expr) -> bool:
     parameters = () if function is None else ast.walk(function.args)
     names = {parameter.arg for parameter in parameters if isinstance(parameter, ast.arg)}
     return isinstance(operand, ast.Name) and operand.id in names
+
+
+# Operands in the text of an expression
+
+
+def _operand(node: ast.AST, called: Called | None, operation: str, argument: str, position: int) -> ast.expr | None:
+    """Return the expression of one argument. The operation must be this whole expression."""
+    given = operands(node)
+    if isinstance(node, ast.Call):
+        if called is None or called.name != operation:
+            return None
+        for keyword in node.keywords:
+            if keyword.arg == argument:
+                return keyword.value
+        given = _with_object(node, called)
+        if argument.isdigit():  # one of a variable number of operands, in a list or after a text (einsum)
+            return element(given, position)
+    return given[position] if position < len(given) else None
+
+
+def _only_operand(node: ast.AST, called: Called | None, module: bool) -> ast.expr | None:
+    """Return the only operand of a call that is not a literal; else None. ``module``: whether a module may be called."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    given = node.args if module and not any(map(is_starred, node.args)) else _with_object(node, called)
+    found = [each for each in given if not isinstance(each, ast.Constant)]
+    return found[0] if len(found) == 1 else None
+
+
+def _with_object(call: ast.Call, called: Called | None) -> list[ast.expr]:
+    """Return the arguments by position. For a method of a value, the value comes first."""
+    of_value = isinstance(call.func, ast.Attribute) and called is not None and called.of_value
+    return [call.func.value, *operands(call)] if isinstance(call.func, ast.Attribute) and of_value else operands(call)
+
+
+def _taker(index: Index, node: ast.AST, called: str) -> tuple[ast.expr | None, ast.expr | None]:
+    """Return the target that takes elements one by one, and their container: ``x`` and ``xs`` in ``for x in xs``.
+
+    Args:
+        called: the name of Python's function that is called there, if one is.
+    """
+    parent = index.parents.get(node)
+    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # a, b = xs
+        return node, parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
+    if isinstance(node, ast.For):  # the position is the loop's in Python 3.11, the iterable's in later versions
+        parent, node = node, node.iter
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and len(node.generators) == 1:
+        parent, node = node.generators[0], node.generators[0].iter
+    if not isinstance(node, ast.expr):
+        return None, None
+    whole, target = node, None
+    if isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node:
+        target = parent.target
+    if isinstance(node, ast.Call):
+        if not node.args or isinstance(node.func, ast.Attribute):
+            return None, None
+        whole = node.args[0]
+        if target is not None and called == "enumerate" and isinstance(target, ast.Tuple):
+            target = target.elts[-1]
+        elif called not in ("sum", "list", "tuple", "reversed"):
+            return None, None
+    return target if isinstance(target, ast.Name) else None, whole
+
+
+def _targets(index: Index, node: ast.AST) -> list[ast.expr]:
+    """Return the targets of an expression with several results: ``a, b = expression``."""
+    parent = index.parents.get(node)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if not isinstance(target, (ast.Tuple, ast.List)) or not all(isinstance(each, ast.Name) for each in target.elts):
+        return []
+    return target.elts
+
+
+# Labels
 
 
 def _path(name: str) -> str:
