@@ -33,8 +33,9 @@ class CallsAround:
                 owner = next((value for name, value in node.rounds[number - 1] if name == OBJECT), None)
                 name = places[number - 1].function
                 if owner is not None:
-                    called = self.rounds.text(OBJECT, owner)
-                    name = called if name in ("__call__", "forward") else f"{called} / {name}"
+                    called = node.called[number] if number < len(node.called) else None
+                    named = called is None or called.name == name  # otherwise the program has called the object itself
+                    name = self.rounds.text(OBJECT, owner) + (f" / {name}" if named else "")
                 if not name.startswith("<"):
                     found.append(((frames - number, places[number], owner), name))
         return found
