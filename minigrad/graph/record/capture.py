@@ -6,6 +6,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,7 @@ _NOTED = (
     "kept",
     "lane",
 )
+_noted = attrgetter(*_NOTED)
 dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 
@@ -151,12 +153,13 @@ class Capture:
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
         """Add a node for ``place`` with the shape and dtype of ``what``, and return its id."""
         number = self.numbers[place] = len(self.nodes)
-        about = {"id": number, "kind": kind, "operation": operation, "name": name or None}
-        self.nodes.append(about | {"shape": what.shape, "dtype": dtype_name(what.dtype)} | more)
+        more |= {"id": number, "kind": kind, "operation": operation, "name": name or None, "shape": what.shape}
+        more["dtype"] = dtype_name(what.dtype)
+        self.nodes.append(more)
         return number
 
     def operation(self, entry: Entry) -> None:
-        note = note_of(entry)
+        note, keywords = note_of(entry), entry.keywords
         operands = self.operands(entry, note)
         if note is not None and note.source is not None and note.source.file not in self.programs:
             self.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
@@ -170,8 +173,8 @@ class Capture:
             self.names.get(entry),
             watched=note is not None,
             module=self.module(note.modules) if note else None,
-            details=", ".join(f"{k}={short(v)}" for k, v in entry.keywords.items() if v is not None),
-            keywords=entry.keywords,
+            details=", ".join([f"{k}={short(v)}" for k, v in keywords.items() if v is not None]) if keywords else "",
+            keywords=keywords,
             primitive=getattr(entry.plan, "function", entry.primitive),
             again=getattr(entry.plan, "again", None),
             **self.noted(note),
@@ -211,7 +214,8 @@ class Capture:
         if note is None:
             return {}
         several = isinstance(note.answer, tuple)
-        return {name: getattr(note, name) for name in _NOTED} | {
+        return {
+            **dict(zip(_NOTED, _noted(note))),
             "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
             "callers": tuple(source for source, _ in note.callers),
             "origin": self.numbers.get(note.origin),

@@ -80,6 +80,7 @@ class _Names:
     def __init__(self, graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
         self.graph = graph
         self.paths, self.texts = paths, texts
+        self.indices: dict[str, Index] = {}  # by file
         self.into = graph.edges_into()
         self.end = graph.ends[0][0] if graph.ends else -1
         self.ends = {number for number, _ in graph.ends}
@@ -181,8 +182,12 @@ class _Names:
     # What the program says
 
     def program(self, source: SourceLine) -> Index:
-        known = self.graph.programs.get(source.file)
-        return index_of(source.file, self.texts.get(source.file, ()) if known is None else known)
+        known = self.indices.get(source.file)
+        if known is None:
+            lines = self.graph.programs.get(source.file)
+            known = index_of(source.file, self.texts.get(source.file, ()) if lines is None else lines)
+            self.indices[source.file] = known
+        return known
 
     def calls(self, node: Node) -> Iterator[tuple[Index, ast.Call, int]]:
         """Yield the calls of the program's functions that led to an operation, innermost first, with their numbers."""
