@@ -22,6 +22,7 @@ from ..graph.drawing import FORMATS, Drawing
 from ..graph.pages.explain import explain
 from ..graph.pages.html import LANGUAGES
 from ..graph.record.capture import capture
+from ..graph.record.numerals import aligned
 from ..graph.record.storage import load_trace, save_trace
 from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
@@ -224,9 +225,7 @@ def _replay(options: argparse.Namespace, target: Saved | Target) -> int:
     print(f"{loss.name or 'loss'}: {loss.item() if loss.size == 1 else f'shape {loss.shape}'}, run again")
     rows = [("gradient of", "shape", "its norm")]
     rows += [(name, str(gradient.shape), f"{norm(gradient):.6g}") for name, gradient in gradients.items()]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join(f"{word:<{width}}" for word, width in zip(row, widths)).rstrip())
+    print(*aligned(rows), sep="\n")
     return _show(draw_dot(replay.tensors, replay.parameters), options) if _wants_drawing(options) else FINE
 
 

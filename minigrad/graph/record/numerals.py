@@ -1,8 +1,9 @@
-"""Writes numbers as text, in the same form for all views."""
+"""Writes numbers and tables as text, in the same form for all views."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,3 +21,13 @@ def number_text(value: Any, digits: int = 4) -> str:
         return "∞" if value > 0 else "-∞"
     text = f"{value:.{digits}g}"
     return "0" if value == 0 else text
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines: the first column at the left, the others, which are numbers, at the right."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [
+        "  ".join([f"{row[0]:{widths[0]}}", *(f"{word:>{width}}" for word, width in zip(row[1:], widths[1:]))])
+        for row in rows
+    ]

@@ -180,24 +180,16 @@ class Constant:
 class TraceNote:
     """The notes of a trace about one operation.
 
+    A :class:`.Node` has the other facts under the same names.
+
     Attributes:
         modules: the calls of modules around the operation, outermost first.
-        source: the line of the user's program that called it.
-        program: the lines of that file.
+        program: the lines of the file of ``source``.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
-        outside: the number of calls around the outermost of these, up to the top level of a file.
-        rounds: the variables of the loops at ``source`` and at each of the ``callers``.
-        called: what the program calls at ``source`` and at each of the ``callers``.
-        call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
-        depth: the index in ``modules`` of the module that the program called; None if it called something else.
         names: the names of the leaves among the arguments, by position.
         paths: the attribute paths of leaves without a name that belong to a running module.
-        kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
-        seconds, backward_seconds: the time of the operation and of its rules (None before a sweep).
-        lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
         origin: in a backward pass, the entry whose rule has called this operation.
-        signed: the cotangent of the last sweep, if the only output is a single number.
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
         cotangents, contributions: copies of the cotangents of the outputs in the last sweep, and of the rules' result for
             each operand, before un-broadcasting; empty without values.

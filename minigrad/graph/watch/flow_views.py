@@ -21,6 +21,7 @@ from ..draw.picture import Picture
 from ..draw.simplify import boxed, without_views
 from ..pages.html import check_language, inline, save_page
 from ..record.capture import capture
+from ..record.numerals import aligned
 from .flow_flags import Flag
 from .flow_norms import WHATS, Norms, NotedSteps
 
@@ -43,12 +44,8 @@ def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
         least, most = (known.min(), known.max()) if known.size else (np.nan, np.nan)
         last = [g[-1], least, most, parameters[layer][-1], updates[layer][-1], ratios[layer][-1]]
         rows.append([layer, *map(norm_text, last)])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [f"step {flow.steps[-1]}, and the gradient's range over {len(flow.steps)} noted steps"]
-    for row in rows:
-        cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:])]
-        lines.append("  ".join([f"{row[0]:{widths[0]}}", *cells]))
-    return "\n".join([*lines, *map(str, flags)])
+    title = f"step {flow.steps[-1]}, and the gradient's range over {len(flow.steps)} noted steps"
+    return "\n".join([title, *aligned(rows), *map(str, flags)])
 
 
 def norm_text(value: float) -> str:

@@ -16,6 +16,7 @@ from ..._source import SourceLine
 from ...engine.observers import attach
 from ...engine.tape import Entry
 from ..record.names import expressions
+from ..record.numerals import aligned
 from ..record.trace import note_of, trace
 
 
@@ -258,13 +259,8 @@ def _rows(events: Iterable[Event], name: Callable[[Event], str]) -> list[Row]:
 
 
 def _format(title: str, rows: list[Row], most: int) -> str:
-    width = max([len(title), *[len(row.name) for row in rows[:most]]])
-    lines = [f"{title:<{width}}  {'calls':>6}  {'forward ms':>10}  {'backward ms':>11}  {'bytes kept':>12}"]
+    words = [[title, "calls", "forward ms", "backward ms", "bytes kept"]]
     for row in rows[:most]:
-        lines.append(
-            f"{row.name:<{width}}  {row.calls:>6}  {1e3 * row.seconds:>10.3f}  {1e3 * row.backward_seconds:>11.3f}  "
-            f"{row.new_bytes:>12,}"
-        )
-    if len(rows) > most:
-        lines.append(f"... and {len(rows) - most} more")
-    return "\n".join(lines)
+        times = [f"{1e3 * seconds:.3f}" for seconds in (row.seconds, row.backward_seconds)]
+        words.append([row.name, str(row.calls), *times, f"{row.new_bytes:,}"])
+    return "\n".join([*aligned(words), *([f"... and {len(rows) - most} more"] if len(rows) > most else [])])
