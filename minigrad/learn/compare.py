@@ -83,9 +83,7 @@ def _compare_numbers(got: Any, want: np.ndarray[Any, Any], tolerance: float, nam
 def _compare_places(
     got: np.ndarray[Any, Any], want: np.ndarray[Any, Any], tolerance: float, name: str
 ) -> Finding | None:
-    size = float(np.max(np.abs(want), initial=0.0, where=np.isfinite(want)))
-    with np.errstate(all="ignore"):
-        right = (np.abs(got - 1.0 * want) <= tolerance * max(size, 1e-3)) | (got == want)
+    right = right_places(got, want, tolerance)
     if right.all():
         return None
     at = tuple(map(int, np.argwhere(~right)[0]))
@@ -96,6 +94,13 @@ def _compare_places(
     if np.isnan(got[at]):
         return Finding("nan" if got.size > 1 else "nan_scalar", facts)
     return Finding("scalar" if got.size == 1 else "places" if facts["right"] else "nowhere", facts)
+
+
+def right_places(got: Any, want: Any, tolerance: float) -> Any:
+    """Where numbers are equal, or near: the tolerance is relative to the largest number that is wanted."""
+    size = float(np.max(np.abs(want), initial=1e-3, where=np.isfinite(want)))
+    with np.errstate(all="ignore"):
+        return (np.abs(got - 1.0 * want) <= tolerance * size) | (got == want) | ((got != got) & (want != want))
 
 
 def number(value: Any) -> str:

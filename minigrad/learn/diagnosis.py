@@ -20,7 +20,7 @@ import numpy as np
 from ..source.index import index_of_file
 from .bank import Mutant, mutants, place, sentence
 from .checker import Job, Verdict, ask, request
-from .compare import compare
+from .compare import compare, right_places
 from .data import decode, encode
 from .pattern import pattern
 from .programs import HELPERS, make_function, run_program
@@ -175,6 +175,4 @@ def _same(a: Any, b: Any, case: Case) -> bool:
     left, right = np.asarray(a), np.asarray(b)
     if left.shape != right.shape or left.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
         return False
-    size = float(np.max(np.abs(left), initial=1e-3, where=np.isfinite(left)))
-    close = max(FIT, case.tolerance if case.tolerance > 1e-7 else 0.0) * size
-    return bool(np.all((np.abs(left - 1.0 * right) <= close) | (left == right) | (np.isnan(left) & np.isnan(right))))
+    return bool(right_places(right, left, max(FIT, case.tolerance if case.tolerance > 1e-7 else 0.0)).all())

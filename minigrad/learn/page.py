@@ -19,15 +19,13 @@ from .checker import SECONDS, Verdict, ask
 from .compare import number
 from .data import decode, encode, part_of
 from .diagnosis import place_of
-from .programs import FIXED, draw
+from .programs import draw
 from .report import named, untouched
-from .tasks import LANGUAGES, Case, say
+from .tasks import LANGUAGES, say
 
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
-FORWARD = ("loss", "y", "out")  # what the first part of an answer is called where the others are its gradients
 MOST_NUMBERS = 6
 MARK = "<!-- minigrad learn: the page of an answer, written anew by each check -->\n"
-GRADIENT = re.compile(r"gradient of (\w+)|dloss/d(\w+)|g(\w)|(\w+)\.grad")
 
 
 def write_page(verdict: Verdict, language: str) -> str | None:
@@ -54,9 +52,11 @@ def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
     if case is None or finding is None or finding.kind not in KINDS or untouched(verdict):
         return
     part: str = finding.facts["name"]
-    place, leaf = _place(case, part)
+    place = case.place(part)
+    leaf = None if place is None else place.removeprefix("gradient of ")
     about = {"at": place or "backward", "leaf": leaf, "language": language, "seed": encode(case.inputs.get("g"))}
-    if place is None or (case.names and case.names[0] in FORWARD):
+    about["fixed"] = case.fixed
+    if place is None or (case.names and case.place(case.names[0]) is None):  # the answer begins with the value
         inputs = {name: encode(value) for name, value in case.inputs.items()}
         at = _index(verdict.got, finding.facts) if place is None else [0]
         end = "result" if place is None else case.names[0]
@@ -70,21 +70,6 @@ def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
         given = {"program": f"{case.forward}\n{case.end}", "inputs": {n: encode(v) for n, v in case.given().items()}}
         given |= {"part": [], "end": case.end, "file": say(language, "page_file", label=verdict.task.label)}
         yield draw({}, about | given | {"lesson": _lesson(verdict, "given", place)}) | {"whose": "given"}
-
-
-def _place(case: Case, part: str) -> tuple[str | None, str | None]:
-    """The step at which a part of the answer comes out as a gradient, None for another value; and the leaf it belongs to."""
-    if found := re.fullmatch(r"through (\w+)", part):
-        return f"backward of {found[1]} to x", None
-    if found := re.fullmatch(r"c\.slopes\[(\d)\]", part):
-        leaf = list(case.given())[int(found[1])]
-    elif found := GRADIENT.fullmatch(part):
-        leaf = next(filter(None, found.groups()))
-    elif case.forward and not case.names:
-        (leaf,) = [name for name in case.given() if name not in FIXED][:1]
-    else:
-        return None, None
-    return f"gradient of {leaf}", leaf
 
 
 def _index(got: Any, facts: dict[str, Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compare import compare, number
+from .compare import compare, number, right_places
 from .data import part_of
 from .tasks import Case, sentences
 
@@ -24,9 +24,7 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     words: dict[str, str] = sentences(language)["pattern"]
     if have.shape != want.shape:
         return _of_another_shape(have, want, words)
-    wrong = ~(
-        np.abs(have - want) <= case.tolerance * float(np.max(np.abs(want), initial=1e-3, where=np.isfinite(want)))
-    )
+    wrong = ~right_places(have, want, case.tolerance)
     if not wrong.any():
         return None
     where = _where(wrong, case.inputs, words)

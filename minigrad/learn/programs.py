@@ -21,7 +21,6 @@ from .data import Code, decode, encode, part_of
 
 HELPERS = {"np": np, "Calls": Calls, "work": work}  # names that the programs of tasks use
 MOST_OPERATIONS = 200  # that a page of an answer shows
-FIXED = ("g", "eps", "m")  # inputs that no gradient is asked of
 
 
 def make_function(text: str) -> Any:
@@ -39,7 +38,8 @@ def run_program(program: str, names: dict[str, Any], file: str = "<check>") -> A
 
 def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """Run a program on Tensors, and make its page: the HTML, the step it is opened at, and the value and gradient on it."""
-    inputs = {name: _leaf(decode(data), name) for name, data in asked["inputs"].items()}
+    given = {name: decode(data) for name, data in asked["inputs"].items()}
+    inputs = {name: value if name in asked["fixed"] else _leaf(value, name) for name, value in given.items()}
     if asked["file"] != "<check>":
         show(asked["program"].rpartition("\n")[0], asked["file"])
     with np.errstate(all="ignore"), tempfile.TemporaryDirectory() as scratch:
@@ -82,7 +82,7 @@ def _leaf(value: Any, name: str) -> Any:
         return run_program(value, dict(HELPERS), name)
     if isinstance(value, list):
         return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    if name not in FIXED and isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
+    if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
         return Tensor(value, requires_grad=True, name=name)
     return value
 

@@ -17,7 +17,6 @@ import numpy as np
 from minigrad.errors import ArgumentError
 from minigrad.source.index import index_of_file
 
-LESSONS = 14
 ORDER = (*range(1, 7), 13, 7, 8, 14, *range(9, 13))  # of the lessons: their numbers stay, wherever a later one is put
 LANGUAGES = ("en", "ja")
 
@@ -35,7 +34,8 @@ class Case:
 
     ``names`` says what the parts of a tuple are. ``tolerance`` is relative to the largest element of the expected value.
     ``forward`` is the program whose backward pass is asked for: it assigns to its end last, and uses ``leaves``, or else the
-    inputs; a gradient "g" of its end is among those.
+    inputs; a gradient "g" of its end is among those. No gradient is asked of what is ``fixed``. ``places`` says at which step
+    of that program's page a part of the answer comes out, for parts that are not called so.
     """
 
     program: str
@@ -48,11 +48,20 @@ class Case:
     judge: Callable[[Any], dict[str, Any] | None] | None = None  # if many are right: a key of "about", and its facts
     forward: str = ""
     leaves: dict[str, Any] | None = None
+    fixed: tuple[str, ...] = ("g",)
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def end(self) -> str:
         """The name that ``forward`` assigns to last."""
         return self.forward.splitlines()[-1].partition(" = ")[0]
+
+    def place(self, part: str) -> str | None:
+        """The step at which a part comes out as a gradient; None for another value. Alone, it is that of the first leaf."""
+        if self.forward and not self.names:
+            return f"gradient of {next(iter(self.given()))}"
+        place = self.places.get(part, part)
+        return place if place.startswith(("gradient of ", "backward of ")) else None
 
     def given(self) -> dict[str, Any]:
         return self.inputs if self.leaves is None else self.leaves

@@ -13,7 +13,7 @@ from ..codegen.program import WrittenProgram
 from ..codegen.writing import write_numpy
 from .checker import Job, Verdict, ask, request
 from .data import decode
-from .programs import FIXED, HELPERS, run_program, show
+from .programs import HELPERS, run_program, show
 from .tasks import Case, say
 
 
@@ -49,5 +49,7 @@ def _written(case: Case) -> WrittenProgram:
     file = f"<forward of {case.program}>"  # one for each task, because the names in a file are looked up once
     show(source, file)
     forward = run_program(f"{source}forward", {**HELPERS}, file)
-    argnum = [i for i, (name, x) in enumerate(given.items()) if name not in FIXED and np.asarray(x).dtype.kind == "f"]
+    argnum = [
+        i for i, (name, x) in enumerate(given.items()) if name not in case.fixed and np.asarray(x).dtype.kind == "f"
+    ]
     return write_numpy(forward, *given.values(), argnum=argnum)

@@ -49,4 +49,5 @@ def chain_rule(rng: np.random.Generator) -> Iterator[Case]:
         names = ("loss", "dloss/dw", "dloss/db")
         want, inputs = (float(value), float(dw), float(db)), {"w": w, "b": b, "x": x, "y": y}
         forward = "z = w * x + b\na = np.tanh(z)\nloss = (a - y) ** 2"
-        yield Case("neuron(w, b, x, y)", inputs, want, names, forward=forward)
+        places = {f"dloss/d{name}": f"gradient of {name}" for name in "wb"}
+        yield Case("neuron(w, b, x, y)", inputs, want, names, forward=forward, places=places)

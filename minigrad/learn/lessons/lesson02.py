@@ -18,7 +18,8 @@ def used_twice(rng: np.random.Generator) -> Iterator[Case]:
         a, b = back(np.array(1.0))
         names = ("y", "through a", "through b")
         want, forward = (float(y), float(a), float(b)), "a = x * x\nb = np.sin(x)\ny = a * b"
-        yield Case("two_ways(x)", {"x": x}, want, names, about="ways", forward=forward)
+        places = {f"through {name}": f"backward of {name} to x" for name in "ab"}
+        yield Case("two_ways(x)", {"x": x}, want, names, about="ways", forward=forward, places=places)
 
 
 @task("2_2_topological_order.py")

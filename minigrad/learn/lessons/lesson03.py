@@ -10,6 +10,8 @@ from minigrad.transforms.grad import grad, value_and_grad
 
 RECORDED = "c.data, c.parents == (a, b), c.slopes"
 NAMES = ("c.data", "c.parents == (a, b)", "c.slopes")
+SLOPES = {"c.slopes[0]": "gradient of a", "c.slopes[1]": "gradient of b"}
+GRADIENTS = {f"{name}.grad": f"gradient of {name}" for name in ("a", "b", "h", "w", "end")}
 
 
 @task("3_1_tape_record.py")
@@ -34,7 +36,8 @@ def record(rng: np.random.Generator) -> Iterator[Case]:
 def _recorded(operation: str, x: float, y: float, data: float, slopes: tuple[float, float]) -> Case:
     program = f"a, b = Value(x), Value(y)\nc = {operation}\n{RECORDED}"
     leaves = {"a": x, "b": y}
-    return Case(program, {"x": x, "y": y}, (data, True, slopes), NAMES, forward=f"c = {operation}", leaves=leaves)
+    want, forward = (data, True, slopes), f"c = {operation}"
+    return Case(program, {"x": x, "y": y}, want, NAMES, forward=forward, leaves=leaves, places=SLOPES)
 
 
 @task("3_2_tape_operations.py")
@@ -46,7 +49,7 @@ def operations(rng: np.random.Generator) -> Iterator[Case]:
         data, slope = value_and_grad(function)(x)
         program = f"a = Value(x)\nc = a.{name}()\nc.data, c.parents == (a,), c.slopes"
         want, names = (float(data), True, (float(slope),)), ("c.data", "c.parents == (a,)", "c.slopes")
-        yield Case(program, {"x": x}, want, names, forward=f"c = np.{name}(a)", leaves={"a": x})
+        yield Case(program, {"x": x}, want, names, forward=f"c = np.{name}(a)", leaves={"a": x}, places=SLOPES)
     yield _recorded("a + b", x, y, x + y, (1.0, 1.0))  # as in 3.1
     yield _recorded("a * b", x, y, x * y, (y, x))
 
@@ -63,14 +66,16 @@ def backward(rng: np.random.Generator) -> Iterator[Case]:
         da, db = grad(function, (0, 1))(x, y)
         expected, names = (float(da), float(db), 1.0), ("a.grad", "b.grad", "end.grad")
         program, inputs, leaves = run.format(text), {"x": x, "y": y}, {"a": x, "b": y}
-        yield Case(program, inputs, expected, names, about="twice", forward=f"end = {text}", leaves=leaves)
+        forward = f"end = {text}"
+        yield Case(program, inputs, expected, names, about="twice", forward=forward, leaves=leaves, places=GRADIENTS)
     # h reaches the end directly and through a longer way: level by level it would be handed on too early
     da = grad(lambda a: a * a + np.tanh(a * a * a))(x)
     dh = 1 + x * (1 - math.tanh(x**3) ** 2)
     for end in ("h + (h * a).tanh()", "(h * a).tanh() + h"):
         forward = f"h = a * a\nend = {end}"
         program = f"a = Value(x)\n{forward}\nend.backward()\na.grad, h.grad"
-        yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"), forward=forward, leaves={"a": x})
+        both = ("a.grad", "h.grad")
+        yield Case(program, {"x": x}, (float(da), dh), both, forward=forward, leaves={"a": x}, places=GRADIENTS)
     deep = "a = end = Value(x)\nfor _ in range(5000):\n    end = end + a\nend.backward()\na.grad"
     yield Case(deep, {"x": x}, 5001.0, about="deep")
     doubling = "a = end = Value(x)\nfor _ in range(60):\n    end = end + end\nend.backward()\na.grad"

@@ -32,6 +32,7 @@ def reverse_mode(rng: np.random.Generator) -> Iterator[Case]:
         y, back = vjp(_layer, W, x)
         want = (np.asarray(y), *map(np.asarray, back(g)))
         inputs = {"W": W, "x": x, "g": g}
-        yield Case("vjp(W, x, g)", inputs, want, ("y", "gW", "gx"), forward="z = W @ x\ny = np.tanh(z)")
+        names, places = ("y", "gW", "gx"), {"gW": "gradient of W", "gx": "gradient of x"}
+        yield Case("vjp(W, x, g)", inputs, want, names, forward="z = W @ x\ny = np.tanh(z)", places=places)
     W, x, g = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=40)
     yield Case("work(vjp, W, x, g)", {"W": W, "x": x, "g": g}, AtMost(8 * 1200), about="no_jacobian")

@@ -87,7 +87,7 @@ def asked() -> dict[tuple[str, str], tuple[Verdict, Any]]:
             for at, (name, want) in enumerate(zip(case.names or ("",), whole)):
                 parts = zip((f"{name}[{i}]" for i in range(9)), want) if isinstance(want, tuple) else [(name, want)]
                 for part, right in parts:
-                    if case.forward and page_module._place(case, part)[0] not in (None, "gradient of end"):
+                    if case.forward and case.place(part) not in (None, "gradient of end"):
                         place = [int(i) for i in re.findall(r"\[(\d)\]", part.removeprefix(name))]
                         facts = {"name": part, "at": "[0]", "got": "1", "want": "2", "part": [at] * bool(name) + place}
                         finding = Finding("places", facts)
