@@ -72,14 +72,10 @@ def cross_entropy(
     name = "cross_entropy"
     logits, labels = check_real(logits, name, "logits"), as_given(labels, "labels")
     label_smoothing = as_number(0, 1, label_smoothing=label_smoothing)
-    factors = class_weights(weight, logits, name)
     if sample_weight is not None:
-        samples = SampleWeights(sample_weight, logits, logits.shape[:-1], name)
-        logits, labels = samples.read(logits), samples.read(labels)
-        losses = cross_entropy(
-            logits, labels, reduction="none", label_smoothing=label_smoothing, ignore_index=ignore_index, weight=weight
-        )
-        return samples.reduced(losses, reduction, _counts(labels, ignore_index, factors, losses.ndim))
+        settings: dict[str, Any] = {"ignore_index": ignore_index, "weight": weight, "label_smoothing": label_smoothing}
+        return _by_sample(cross_entropy, logits, labels, sample_weight, reduction, **settings)
+    factors = class_weights(weight, logits, name)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
@@ -91,21 +87,14 @@ def cross_entropy(
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
     if label_smoothing or factors is not None:
         check_labels(logits, labels, reduction, name)
-    of_labels = None if factors is None else factors[labels]
-    read = counted
-    if of_labels is not None and not label_smoothing:  # the rows that count and have a weight other than 0
+    of_labels, read = None if factors is None else factors[labels], counted
+    if label_smoothing:
+        losses = _smoothed(log_softmax(read_only(logits, read)), labels, label_smoothing, factors, of_labels)
+        return reduced(losses, reduction, name, counted, of_labels)
+    if of_labels is not None:  # the rows that count and have a weight other than 0
         read = of_labels != 0 if counted is None else beside(counted, of_labels) & (of_labels != 0)
-    logits = read_only(logits, read)
-    if not label_smoothing:
-        losses = minigrad.cross_entropy(logits, labels, reduction="none")
-        losses = losses if of_labels is None else times(of_labels, losses)
-    else:
-        logs = log_softmax(logits)
-        share = 1 - label_smoothing if of_labels is None else (1 - label_smoothing) * of_labels
-        own: Any = minus_picked(logs, labels)
-        losses = times(share, own) if of_labels is not None or share == 0 else share * own
-        losses = losses - label_smoothing * (logs if factors is None else times(factors, logs)).mean(axis=-1)
-    return reduced(losses, reduction, name, counted, of_labels)
+    losses = minigrad.cross_entropy(read_only(logits, read), labels, reduction="none")
+    return reduced(losses if of_labels is None else times(of_labels, losses), reduction, name, counted, of_labels)
 
 
 def negative_log_likelihood(
@@ -133,13 +122,8 @@ def negative_log_likelihood(
     name = "negative_log_likelihood"
     log_probabilities, labels = check_real(log_probabilities, name, "log_probabilities"), as_given(labels, "labels")
     if sample_weight is not None:
-        samples = SampleWeights(sample_weight, log_probabilities, log_probabilities.shape[:-1], name)
-        log_probabilities, labels = samples.read(log_probabilities), samples.read(labels)
-        losses = negative_log_likelihood(
-            log_probabilities, labels, reduction="none", ignore_index=ignore_index, weight=weight
-        )
-        factors = class_weights(weight, log_probabilities, name)
-        return samples.reduced(losses, reduction, _counts(labels, ignore_index, factors, losses.ndim))
+        settings: dict[str, Any] = {"ignore_index": ignore_index, "weight": weight}
+        return _by_sample(negative_log_likelihood, log_probabilities, labels, sample_weight, reduction, **settings)
     labels, counted = _without_ignored(labels, ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, array_of(log_probabilities))
@@ -273,6 +257,25 @@ def _soft_cross_entropy(
         t = (1 - label_smoothing) * t + label_smoothing / logits.shape[-1]
     found: Tensor = -times(t if factors is None else t * factors, log_softmax(logits)).sum(axis=-1)
     return found
+
+
+def _smoothed(logs: Tensor, labels: Any, share: float, factors: Array | None, of_labels: Array | None) -> Tensor:
+    """Return the loss of each label, of which the ``share`` goes to all classes alike; ``logs`` are their log-probabilities."""
+    rest = 1 - share if of_labels is None else (1 - share) * of_labels
+    own: Any = minus_picked(logs, labels)
+    losses: Tensor = times(rest, own) if of_labels is not None or rest == 0 else rest * own
+    return losses - share * (logs if factors is None else times(factors, logs)).mean(axis=-1)
+
+
+def _by_sample(
+    loss: Any, scores: Tensor, labels: Any, sample_weight: TensorLike, reduction: str, *, weight: Any, **settings: Any
+) -> Tensor:
+    """Return a loss of labels with a factor for each example."""
+    factors = class_weights(weight, scores, loss.__name__)
+    samples = SampleWeights(sample_weight, scores, scores.shape[:-1], loss.__name__)
+    scores, labels = samples.read(scores), samples.read(labels)
+    losses = loss(scores, labels, reduction="none", weight=weight, **settings)
+    return samples.reduced(losses, reduction, _counts(labels, settings["ignore_index"], factors, losses.ndim))
 
 
 def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
