@@ -45,15 +45,10 @@ class BertConfig(Config):
 
     Attributes:
         vocab_size: the number of token ids, which are 0 to vocab_size - 1.
-        d_model: the width of the residual stream; a multiple of ``num_heads``.
-        num_heads: the number of heads of each attention.
-        num_layers: the number of layers.
-        hidden: the width inside the feed-forward part.
+        d_model, num_heads, num_layers, hidden, dropout, activation: as in :class:`ClassifierConfig`.
         max_positions: the length of the longest sequence, in tokens.
         token_types: the number of token types; BERT has two, for the first and the second sentence of a pair.
-        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         eps: the constant added to the variance in each LayerNorm.
-        dropout: the dropout probability after the embeddings and in every layer, in training only.
 
     Raises:
         ArgumentError: a size is not a positive integer, num_heads does not divide d_model, or the activation is unknown.

@@ -40,12 +40,7 @@ class GPTConfig(Config):
     Attributes:
         vocab_size: the number of token ids, which are 0 to vocab_size - 1.
         window: the greatest number of tokens that the model sees at once.
-        d_model: the width of the residual stream; a multiple of ``num_heads``.
-        num_heads: the number of heads of each attention.
-        num_layers: the number of layers.
-        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
-        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
+        d_model, num_heads, num_layers, hidden, dropout, activation: as in :class:`ClassifierConfig`.
         positions: "learned" (one vector per position, as in GPT-2), "rotary" (queries and keys are rotated by an angle that
             grows with the position; the width of a head must then be even) or "alibi" (each head subtracts from a score the
             distance of the two tokens times a slope of its own; Press et al. 2021, arXiv:2108.12409, section 3).

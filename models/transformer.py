@@ -32,13 +32,9 @@ class TransformerConfig(Config):
         source_vocab: the number of source ids, which are 0 to source_vocab - 1.
         start, end: the target ids that open and close a sequence.
         target_vocab: the number of target ids; 0 means that source and target share one vocabulary and its embedding.
-        d_model: the width of the residual stream; a multiple of ``num_heads``.
-        num_heads: the number of heads of each attention.
+        d_model, num_heads, hidden, dropout, activation: as in :class:`ClassifierConfig`.
         num_layers: N, the number of encoder layers.
         decoder_layers: the number of decoder layers; 0 means ``num_layers``.
-        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
-        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
         norm: "post" (normalise the output of each sublayer, as in the paper) or "pre" (normalise its input).
 
     Raises:

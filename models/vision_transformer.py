@@ -28,12 +28,7 @@ class VisionTransformerConfig(Config):
         patch_size: the height and the width of a patch; a divisor of ``image_size``.
         channels: 1 for grey, 3 for colour.
         num_classes: the number of labels, which are 0 to num_classes - 1.
-        d_model: the width of the residual stream; a multiple of ``num_heads``.
-        num_heads: the number of heads of each attention.
-        num_layers: the number of layers.
-        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        dropout: the probability with which an element is dropped in training, after the embeddings and in every layer.
-        activation: that of the feed-forward part, "relu", "gelu", "gelu_tanh", "silu" or "swiglu" (:class:`nn.FeedForward`).
+        d_model, num_heads, num_layers, hidden, dropout, activation: as in :class:`ClassifierConfig`.
 
     Raises:
         ArgumentError: a size is not a positive integer, patch_size does not divide image_size, num_heads not d_model, or
