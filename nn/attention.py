@@ -40,8 +40,7 @@ class AttentionLayer(Module):
         **options: Unpack[AttentionOptions],
     ) -> Tensor:
         q, k, v, mask, bias = self._read(query, key, value, options)
-        context = self._context(q, k, v, mask, bias)
-        return self._joined(context if q.ndim == 3 else context[:, 0])
+        return self._joined(self._context(q, k, v, mask, bias), q)
 
     def with_weights(
         self,
@@ -54,7 +53,7 @@ class AttentionLayer(Module):
         q, k, v, mask, bias = self._read(query, key, value, options)
         weights = self._weights(q, k, mask, bias)  # (batch, [heads,] query, key)
         context = self._mean(weights, v)  # (batch, query, width)
-        return self._joined(context if q.ndim == 3 else context[:, 0]), self._shown(weights, q)
+        return self._joined(context, q), self._shown(weights, q)
 
     def attention_weights(
         self,
@@ -95,9 +94,9 @@ class AttentionLayer(Module):
         """Return the mean of the values for each query, in the fastest way."""
         return self._mean(self._weights(q, k, mask, bias), v)
 
-    def _joined(self, context: Tensor) -> Tensor:
-        """Return the result, computed from the means."""
-        return context
+    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
+        """Return the result, computed from the means; q has no axis of queries if there is one query per sequence."""
+        return context if q.ndim == 3 else context[:, 0]
 
     def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
         """Return the weights in the shape that the user gets."""
@@ -157,19 +156,22 @@ class GlobalAttention(AttentionLayer):
     def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
         name, dtype = type(self).__name__, next((parameter.dtype for parameter in self.parameters()), None)
         q, k, v = self._tensors(query, key, value, dtype)
-        if q.ndim not in (2, 3) or k.ndim != 3 or v.ndim != 3:
+        shapes = q.shape, k.shape, v.shape
+        if len(shapes[0]) not in (2, 3) or len(shapes[1]) != 3 or len(shapes[2]) != 3:
             raise ShapeError(
                 f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
-                f"{q.shape}, key {k.shape}, value {v.shape}"
+                f"{shapes[0]}, key {shapes[1]}, value {shapes[2]}"
             )
-        check_counts(name, q.shape, k.shape, v.shape)
+        check_counts(name, *shapes)
         mask, bias = self._masks(q, k, options)
-        return *self._project(*without_unseen((q, k, v), 3, mask, bias)), mask, bias
+        inputs = (q, k, v) if mask is bias is None else without_unseen((q, k, v), 3, mask, bias)
+        return *self._project(*inputs), mask, bias
 
     def _masks(self, query: Tensor, key: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
         """Return the mask and the bias of the scores (batch, query, key)."""
-        shape = len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]
-        return mask_and_bias(shape, query, options)
+        if not options:
+            return None, None
+        return mask_and_bias((len(key), 1 if query.ndim == 2 else query.shape[1], key.shape[1]), query, options)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the queries, keys and values that the score and the mean use. Subclasses override it."""

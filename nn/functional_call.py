@@ -60,7 +60,7 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
         )
     needed = [path for path, tensor in own.items() if path in parameters or isinstance(tensor, Parameter)]
     check_names(f"the parameters do not fit {type(bound).__name__}", needed, parameters)
-    copies = bound._copies({path: parameters.get(path, tensor) for path, tensor in own.items()}, "parameters")
+    copies = bound._copies(parameters, "parameters", own)
     first = next_sequence_number()
     try:
         result: R = copies.of(model)(*args, **kwargs)

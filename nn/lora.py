@@ -135,7 +135,7 @@ def add_lora(
         new[path]._learned = vars(layer).get("_learned", [])
     for parameter in learned.values():
         parameter.requires_grad = False
-    model._copies(new).put()
+    model._put(new)
 
 
 def merge_lora(model: Module) -> None:
@@ -158,7 +158,7 @@ def merge_lora(model: Module) -> None:
     plain = {path: layer.merged() for path, layer in model.named_modules() if path and isinstance(layer, LoRA)}
     if not plain:
         raise ArgumentError(f"merge_lora found no LoRA inside {type(model).__name__}: a single LoRA has merged()")
-    model._copies(plain).put()
+    model._put(plain)
     for part in model.modules():
         learned = vars(part).pop("_learned", ())
         for name, parameter in own_parameters(part):

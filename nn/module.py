@@ -206,8 +206,8 @@ class Module:
     def replaced(self, values: Mapping[str, Any]) -> Self:
         """Return a copy of this module with other parameters, buffers or modules at some paths. This module does not change.
 
-        The copy has modules of its own and shares the other parameters and buffers. An object in several places, such as a
-        tied weight, is replaced in all of them.
+        The copy has modules of its own and shares the other parameters and the arrays of the other buffers: what its calls
+        assign to a buffer stays in the copy. An object in several places, such as a tied weight, is replaced in all of them.
 
         Args:
             values: a dict by path. For a parameter or a buffer, an array or a Tensor of its shape, in any precision; gradients
@@ -229,16 +229,22 @@ class Module:
         copy: Self = self._copies(values).of(self)
         return copy
 
-    def _copies(self, values: Mapping[str, Any], name: str = "values") -> Copies:
+    def _copies(self, values: Mapping[str, Any], name: str = "values", states: dict[str, Any] | None = None) -> Copies:
         """Return what :meth:`replaced` copies with; error messages call the values ``name``."""
-        states, modules = self._state_by_path(), dict(self.named_modules())
-        parts: dict[str, Any] = modules | states
-        check_names(f"{type(self).__name__} has no such parts", [path for path in parts if path in values], values)
-        new = {
-            path: _in_place_of(states[path], value, f"{name}['{path}']") if path in states else value
-            for path, value in values.items()
-        }
-        return Copies(modules.values(), [(parts[path], value) for path, value in new.items()])
+        states = self._state_by_path() if states is None else states
+        others = {} if values.keys() <= states.keys() else dict(self.named_modules())
+        known = [path for path in values if path in states or path in others]
+        check_names(f"{type(self).__name__} has no such parts", known, values)
+        pairs: list[tuple[Any, Any]] = [(others[path], values[path]) for path in known if path not in states]
+        for path, state in states.items():
+            if path in values or isinstance(state, Buffer):
+                pairs.append((state, _in_place_of(state, values.get(path, state), f"{name}['{path}']")))
+        return Copies(self.modules(), pairs)
+
+    def _put(self, modules: Mapping[str, Module]) -> None:
+        """Replace the modules at some paths in this module itself."""
+        own = dict(self.named_modules())
+        Copies(own.values(), [(own[path], module) for path, module in modules.items()]).put()
 
     def astype(self, dtype: DType) -> Self:
         """Convert the parameters and the floating buffers to a floating ``dtype`` in place. Create optimizers later."""

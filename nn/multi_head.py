@@ -165,17 +165,19 @@ class MultiHeadAttention(AttentionLayer):
     def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Return the inputs (batch, length, width) in the dtype of the weights."""
         name = type(self).__name__
-        q, k, v = self._tensors(query, key, value, self._dtype())
+        tensors = q, k, v = self._tensors(query, key, value, self._dtype())
+        shapes = q.shape, k.shape, v.shape
         widths = self.d_model, self.context_dim, self.context_dim
-        for part, x, width in zip(("query", "key", "value"), (q, k, v), widths):
-            if x.ndim != 3 or x.shape[2] != width:
-                raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {x.shape}")
-        check_counts(name, q.shape, k.shape, v.shape)
-        if self.rotary is not None and q.shape[1] != k.shape[1]:
+        for part, shape, width in zip(("query", "key", "value"), shapes, widths):
+            if len(shape) != 3 or shape[2] != width:
+                raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {shape}")
+        check_counts(name, *shapes)
+        queries, keys = shapes[0][1], shapes[1][1]
+        if self.rotary is not None and queries != keys:
             raise ShapeError(
-                f"rotary positions are for self-attention, and there are {q.shape[1]} queries and {k.shape[1]} keys"
+                f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
             )
-        return q, k, v
+        return tensors
 
     def _shared(self, x: Tensor) -> Tensor:
         """Repeat each head for the query heads of its group: (batch, key, kv_heads * width) -> (batch, key, heads * width)."""
@@ -198,8 +200,11 @@ class MultiHeadAttention(AttentionLayer):
         """Return the mask and the bias of scores of this shape, (batch, heads, query, key)."""
         return mask_and_bias(scores, query, options)
 
-    def _joined(self, context: Tensor) -> Tensor:
+    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
         return self.output(context)
+
+    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
+        return weights
 
     def _dtype(self) -> np.dtype[Any]:
         """Return the dtype of the parameters."""
@@ -316,7 +321,7 @@ class AttentionHead(MultiHeadAttention):
         mask, bias = mask_and_bias((batch, queries, keys), query, options)
         return for_heads(mask), for_heads(bias)
 
-    def _joined(self, context: Tensor) -> Tensor:
+    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
         return context
 
     def _dtype(self) -> np.dtype[Any]:

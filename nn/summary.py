@@ -74,13 +74,12 @@ def summary(model: Module, *inputs: Any, **keywords: Any) -> Summary:
     """
     if not isinstance(model, Module):
         raise ArgumentError(f"summary takes a Module, got {type(model).__name__}: summary(model, x)")
-    arrays = {path: array_of(state) for path, state in model._state_by_path().items()}
-    given = [array_of(t) if isinstance(t, Tensor) else t for t in leaves((inputs, keywords))]
-    counter = _Counter([*given, *arrays.values()])
+    given = [*leaves((inputs, keywords)), *model.parameters(), *model.buffers()]
+    counter = _Counter([array_of(t) if isinstance(t, Tensor) else t for t in given])
     trained = {  # on the tape, whether they are frozen or not
-        path: Tensor(arrays[path], requires_grad=True, copy=False) for path, _ in model.named_parameters()
+        path: Tensor(array_of(p), requires_grad=True, copy=False) for path, p in model.named_parameters()
     }
-    copy = model._copies(arrays | trained).of(model)  # not by replaced(), which may be an attribute of the model
+    copy = model._copies(trained).of(model)  # not by replaced(), which may be an attribute of the model
     for path, module in copy.named_modules():
         vars(module)["forward"] = counter.watched(path, module.forward)
     active.enter(counter)
