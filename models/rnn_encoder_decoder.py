@@ -166,8 +166,9 @@ class RNNEncoderDecoder(Model):
         y = self.target_embedding(previous)  # (batch, embedding)
         weights, context = None, source.last  # (batch, 2 hidden)
         if self.attention is not None:
-            weights = self.attention.attention_weights(state, source.states, key_mask=source.mask)  # (batch, source)
-            context = (weights[:, None] @ source.states)[:, 0]
+            context, weights = self.attention.with_weights(
+                state, source.states, key_mask=source.mask
+            )  # a_i: (batch, source)
         state = self.cell(_side_by_side(y, context), state)
         return self.output(_side_by_side(state, context, y)), state, weights
 

@@ -12,6 +12,7 @@ from minigrad.internal import ConvolutionForm, TensorLike, convolution, cropped,
 
 from . import init
 from ._checks import Size, as_given, as_input, as_parameter, check_kind, check_positive, per_axis, shown
+from .masks import as_key_mask
 from .module import DType, Module, Parameter
 
 SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
@@ -260,6 +261,9 @@ class Conv1d(_Convolution):
     Args:
         in_channels, out_channels, kernel_size, rng, stride, padding, dilation, groups, bias, dtype: as in :class:`Conv2d`.
 
+    The call takes a ``key_mask`` (batch, length), see :class:`nn.masks.Masks`, and reads zeros at padding. With a stride of 1
+    and ``padding="same"``, a token thus gets what it gets alone.
+
     Example:
         >>> import numpy as np
         >>> import nn
@@ -269,6 +273,14 @@ class Conv1d(_Convolution):
     """
 
     axes = 1
+
+    def forward(self, x: TensorLike, *, key_mask: TensorLike | None = None) -> Tensor:
+        if key_mask is not None:
+            x = as_input(x, self.weight.dtype, "Conv1d")
+            check_channels(x, self.in_channels, 1, f"Conv1d({self.extra_repr()})")
+            is_token = as_key_mask(key_mask, (len(x), x.shape[2]), x.data)
+            x = np.where(is_token[:, None], x, 0.0)
+        return super().forward(x)
 
 
 class ConvTranspose2d(_Convolution):

@@ -246,7 +246,11 @@ def _each(call: _LayerCall, g: Array) -> dict[str, Array]:
     own = list(call.parameters.values())
     if not len(g):
         return {path: zeros((0, *p.shape), g) for path, p in call.parameters.items()}
-    grads = [autograd_grad(call.layer(call.x[i : i + 1]), own, g[i : i + 1]) for i in range(len(g))]
+    masks = {name: plain(mask, name) for name, mask in call.keywords.items() if mask is not None}
+    grads = []
+    for i in range(len(g)):
+        one = call.layer(call.x[i : i + 1], **{name: mask[i : i + 1] for name, mask in masks.items()})
+        grads.append(autograd_grad(one, own, g[i : i + 1]))
     return {path: np.stack([array_of(row[k]) for row in grads]) for k, path in enumerate(call.parameters)}
 
 

@@ -375,6 +375,21 @@ def test_layers_of_positions_count_tokens(make: Any) -> None:
         layer(Tensor(x[0]), key_mask=mask[0])
 
 
+@pytest.mark.parametrize("places", ["left", "right"])
+def test_a_convolution_of_tokens_reads_zeros_at_padding(places: str) -> None:
+    layer, x = nn.Conv1d(3, 2, 3, padding="same", rng=rng(), dtype=F), rng(5).standard_normal((3, 3, 9))
+    _, mask = placed(ROWS, places)
+    x = np.where(mask[:, None], x, np.nan)
+    found = layer(x, key_mask=mask.astype(int)).numpy()
+    for i in range(3):
+        close(found[i][:, mask[i]], layer(x[i][:, mask[i]][None]).numpy()[0])
+    check_module(layer, np.nan_to_num(x), key_mask=mask)
+    with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 9\), got \(3, 8\)"):
+        layer(x, key_mask=mask[:, 1:])
+    with pytest.raises(ShapeError, match=r"Conv1d\(3, 2, 3, padding=1\) needs x of shape \(batch, 3, length\)"):
+        layer(x[:, :2], key_mask=mask)
+
+
 def test_positions_of_tokens() -> None:
     mask = np.array([[0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]], bool)
     assert token_positions(mask).tolist() == [[0, 1, 0, 1], [0, 1, 2, 3], [0, 1, 2, 1], [0, 1, 2, 3]]

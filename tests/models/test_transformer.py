@@ -15,7 +15,9 @@ from tests.nn.layers import assert_close, gradient, load, prefixed, randomized, 
 START, END = 1, 2
 SOURCE_MASK = np.arange(6) < np.array([6, 4, 1, 3])[:, None]
 TARGET_MASK = np.arange(5) < np.array([5, 2, 4, 3])[:, None]
-SOURCE = rng(5).integers(0, 9, (4, 6)) * SOURCE_MASK  # 0 at padding, where PyTorch looks up the id, and the model does not
+SOURCE = (
+    rng(5).integers(0, 9, (4, 6)) * SOURCE_MASK
+)  # 0 at padding, where PyTorch looks up the id, and the model does not
 TARGET = np.concatenate([np.full((4, 1), START), rng(6).integers(0, 9, (4, 4))], axis=1) * TARGET_MASK
 
 NORMS = pytest.mark.parametrize("norm", ["post", "pre"])

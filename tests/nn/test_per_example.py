@@ -54,6 +54,16 @@ class Reader(nn.Module):
         return self.output(self.norm(self.attention(h[:, None], x)[:, 0]))
 
 
+class Signals(nn.Module):
+    """A convolution of signals of different lengths."""
+
+    def __init__(self) -> None:
+        self.convolution = nn.Conv1d(2, 3, 3, rng=rng(), padding=1, dtype=F)
+
+    def forward(self, x: Any, mask: Any) -> Any:
+        return self.convolution(x, key_mask=mask).sum(axis=2)
+
+
 class Checkpointed(nn.Module):
     def __init__(self) -> None:
         self.layers = [nn.Affine(6, 6, rng=rng(), dtype=F), nn.Affine(6, 3, rng=rng(1), dtype=F)]
@@ -104,6 +114,7 @@ CASES: dict[str, tuple[Callable[[], Any], Any, Any]] = {
         lambda: nn.Sequential(nn.Conv1d(2, 3, 3, rng=rng(), groups=1, dtype=F), nn.Flatten()),
         classes, (IMAGES[:, :, 0], LABELS[:, 0]),
     ),
+    "Conv1d with a mask": (Signals, classes, (IMAGES[:, :, 0, :4], MASK, CLASSES)),
 }  # fmt: skip
 
 

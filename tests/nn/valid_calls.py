@@ -207,6 +207,7 @@ LINES: dict[str, Line] = {
     "nn.Conv1d": sizes(in_channels=2, out_channels=3, kernel_size=2),
     "nn.Conv1d.forward": SEQUENCE,
     "nn.Conv2d": sizes(in_channels=2, out_channels=3, kernel_size=2),
+    "nn.Conv2d.forward": IMAGE,
     "nn.ConvTranspose2d": sizes(in_channels=2, out_channels=3, kernel_size=2),
     "nn.ConvTranspose2d.forward": IMAGE,
     "nn.MaxPool1d": arrays(kernel_size=2),
