@@ -5,13 +5,13 @@ how groups of parameters get a weight decay or a learning rate of their own.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError
-from minigrad.internal import Array, compiled_adam
+from minigrad.internal import Array, compiled_adam, zeros
 
 from ._checks import check_kind
 from .optimizer import Optimizer, Parameters, both, number
@@ -39,7 +39,7 @@ class SGD(Optimizer):
     """
 
     settings = ("lr", "momentum", "weight_decay", "nesterov")
-    slots = ("momentum",)
+    elementwise = True
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class SGD(Optimizer):
                 "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
             )
 
-    def _arrays(self) -> Sequence[str]:
-        return self.slots if self.momentum else ()
+    def _start(self, p: Array) -> dict[str, Any]:
+        return {"momentum": zeros(p.shape, p)} if self.momentum else {}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
@@ -90,13 +90,16 @@ class AdaGrad(Optimizer):
     """
 
     settings = ("lr", "eps", "weight_decay")
-    slots = ("sum",)
+    elementwise = True
 
     def __init__(
         self, parameters: Parameters, lr: float = 1e-2, *, eps: float = 1e-10, weight_decay: float = 0.0
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.eps = number("eps", eps)
+
+    def _start(self, p: Array) -> dict[str, Any]:
+        return {"sum": zeros(p.shape, p)}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
@@ -125,7 +128,7 @@ class RMSProp(Optimizer):
     """
 
     settings = ("lr", "alpha", "eps", "momentum", "weight_decay")
-    slots = ("v", "momentum")
+    elementwise = True
 
     def __init__(
         self,
@@ -141,6 +144,9 @@ class RMSProp(Optimizer):
         self.alpha = number("alpha", alpha, below=1)
         self.eps = number("eps", eps)
         self.momentum = number("momentum", momentum, below=1)
+
+    def _start(self, p: Array) -> dict[str, Any]:
+        return {"v": zeros(p.shape, p), "momentum": zeros(p.shape, p)}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
@@ -176,7 +182,7 @@ class Adam(Optimizer):
     """
 
     settings = ("lr", "betas", "eps", "weight_decay", "amsgrad")
-    slots: tuple[str, ...] = ("step", "m", "v")
+    elementwise = True
 
     def __init__(
         self,
@@ -193,8 +199,10 @@ class Adam(Optimizer):
         self.eps = number("eps", eps)
         check_kind("True or False", amsgrad=amsgrad)
         self.amsgrad = bool(amsgrad)
-        if self.amsgrad:
-            self.slots = (*self.slots, "v_max")
+
+    def _start(self, p: Array) -> dict[str, Any]:
+        names = ("m", "v", "v_max") if self.amsgrad else ("m", "v")
+        return {"step": 0, **{name: zeros(p.shape, p) for name in names}}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas
@@ -274,7 +282,7 @@ class Lion(Optimizer):
     """
 
     settings = ("lr", "betas", "weight_decay")
-    slots = ("m",)
+    elementwise = True
     decoupled = True
 
     def __init__(
@@ -287,6 +295,9 @@ class Lion(Optimizer):
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.betas = both("betas", betas)
+
+    def _start(self, p: Array) -> dict[str, Any]:
+        return {"m": zeros(p.shape, p)}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas

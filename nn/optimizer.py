@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -50,10 +50,11 @@ class Optimizer:
         AdamW(lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01; 2 tensors in 2 groups)
     """
 
-    settings: tuple[str, ...] = ("lr", "weight_decay")
-    slots: tuple[str, ...] = ()  # the names of the state of each parameter
+    settings: tuple[str, ...] = ("lr", "weight_decay")  # the names of the arguments, each also an attribute
     decoupled = False  # whether the decay changes the parameter itself and not the gradient
+    elementwise = False  # whether an update treats each element alone: parameters are then joined and divided for speed
     _division: Division | None = None
+    _options: tuple[Any, ...] = ()  # the settings for which the state was made
 
     def __init__(self, parameters: Parameters, lr: float, *, weight_decay: float = 0.0) -> None:
         self.parameters, self.overrides = _in_groups(parameters)
@@ -80,12 +81,14 @@ class Optimizer:
             ShapeError: a parameter has another shape than its state. Nothing has been changed.
         """
         ready = self._ready()
-        slots = self._arrays()
-        if self._division is None or not self._division.holds(ready, self.state, slots):
-            self._prepare(ready)
-            self._division = Division(ready, self.state, slots, self.overrides)
-        if "step" in self.slots:
-            for i, _ in ready:
+        options = tuple(getattr(self, name) for name in self.settings if name != "lr")
+        if self._division is None or options != self._options or not self._division.holds(ready, self.state):
+            for i, p in ready:
+                self.state[i] = self._prepared(i, p)
+            self._division = Division(ready, self.state, self.overrides, self.elementwise)
+            self._options = options
+        for i, _ in ready:
+            if "step" in self.state[i]:
                 self.state[i]["step"] += 1
         for i, p, g, state in self._division.arrays(self.parameters, self.state):
             group = self._in_group(i)
@@ -113,37 +116,42 @@ class Optimizer:
                 ready.append((i, parameter.data))
         return ready
 
-    def _prepare(self, ready: Sequence[tuple[int, Array]]) -> None:
-        """Make the state of each parameter, which starts at zero, and move existing state to the parameter's device."""
-        names = self._arrays()
-        for i, p in ready if names else ():
-            state = self.state[i]
-            last = state.get(names[-1])
-            if last is not None and last.shape != p.shape:
-                raise ShapeError(
-                    f"parameter {i} of {type(self).__name__} now has shape {p.shape}, and its state has {last.shape}: make a "
-                    "new optimizer"
-                )
-            dtype = precision(p.dtype)
-            if last is None or not same_place(last, p) or last.dtype != dtype:
-                if "step" in self.slots:
-                    state.setdefault("step", 0)
-                try:
-                    for name in names:
-                        kept = state.get(name)
-                        if kept is None:
-                            state[name] = np.zeros_like(p, dtype, order="C")
-                        else:
-                            state[name] = beside(to_host(kept).astype(dtype, copy=False), p)
-                except MemoryError as error:
-                    raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
+    def _prepared(self, i: int, p: Array) -> dict[str, Any]:
+        """Return the state of parameter ``i``, on its device. What it does not have yet is made by :meth:`_start`."""
+        state, dtype = self.state[i], precision(p.dtype)
+        try:
+            new = self._start(np.empty(p.shape, dtype, like=p))
+            for name, old in state.items():
+                if name in new:  # else an option that was switched off has left it
+                    new[name] = self._kept(i, p, old, new[name]) if hasattr(old, "dtype") else old
+        except MemoryError as error:
+            raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
+        return new
 
-    def _arrays(self) -> Sequence[str]:
-        """Return the names of the slots that are arrays."""
-        return [name for name in self.slots if name != "step"]
+    def _kept(self, i: int, p: Array, old: Array, new: Array) -> Array:
+        """Return an array of the state of parameter ``i`` on the device of ``p`` and in the dtype of ``new``."""
+        if old.shape != new.shape:
+            raise ShapeError(
+                f"parameter {i} of {type(self).__name__} now has shape {p.shape}, and its state has {old.shape}: make a new "
+                "optimizer"
+            )
+        if same_place(old, p) and old.dtype == new.dtype:
+            return old
+        kept: Array = beside(to_host(old).astype(new.dtype, copy=False), p)
+        return kept
+
+    def _start(self, p: Array) -> dict[str, Any]:
+        """Return the state of a parameter before its first step: arrays, for an array of its shape and the dtype of its state.
+
+        An integer ``"step"``, 0 here, counts the steps, the present one included.
+        """
+        return {}
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        """Change ``p`` in place by its gradient ``g``, and update ``state``; ``p`` may be a part of one or more parameters."""
+        """Change ``p`` in place by its gradient ``g``, and the arrays in ``state``.
+
+        If the class is ``elementwise``, ``p`` may be a part of a parameter, or hold several.
+        """
         raise NotImplementedError(f"{type(self).__name__} defines no _update(p, g, state): define it for step()")
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
@@ -151,7 +159,10 @@ class Optimizer:
         if not p.ndim:  # NumPy would make scalars of arrays without axes, which cannot be changed in place
             arrays = {name: value.reshape(1) for name, value in state.items() if isinstance(value, np.ndarray)}
             p, g, state = p.reshape(1), g.reshape(1), {**state, **arrays}
-        update_in_blocks(self._update, p, g, state)
+        if self.elementwise:
+            update_in_blocks(self._update, p, g, state)
+        else:
+            self._update(p, g, state)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_division": None}  # a copy has its own arrays
@@ -202,10 +213,10 @@ class Optimizer:
         groups = [{"params": p, **own} for p, own in zip(self.parameters, overrides)]
         loaded = type(self)(groups, **settings)  # checks the settings
         for i, (parameter, state) in enumerate(zip(self.parameters, saved["parameters"])):
-            if state and state.keys() != set(loaded.slots):
-                raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(loaded.slots)}")
-            loaded.state[i] = {name: _fitting(value, parameter, i, name) for name, value in state.items()}
-        vars(self).pop("slots", None)  # those of the class, unless an option has changed them
+            start = loaded._start(np.empty(parameter.shape, precision(parameter.dtype))) if state else {}
+            if not start.keys() <= state.keys():  # an option that was switched off since the last step has left more
+                raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(start)}")
+            loaded.state[i] = {name: _fitting(state[name], value, parameter, i, name) for name, value in start.items()}
         vars(self).update(vars(loaded))
 
     def _given(self) -> dict[str, Any]:
@@ -293,18 +304,18 @@ def both(name: str, values: Any) -> tuple[float, float]:
     return number(f"{name}[0]", values[0], below=1), number(f"{name}[1]", values[1], below=1)
 
 
-def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
-    """Return a saved value for ``parameter``: a copy of an array on the parameter's device, or an integer."""
-    if name == "step":
+def _fitting(value: Any, start: Any, parameter: Tensor, i: int, name: str) -> Any:
+    """Return a saved value like ``start``: a copy of an array on the parameter's device, or an integer."""
+    if not hasattr(start, "dtype"):
         return int(value)
-    array, dtype = np.array(value, order="C"), precision(parameter.dtype)
-    if array.shape != parameter.shape:
+    array = np.array(value, order="C")
+    if array.shape != start.shape:
         raise ShapeError(
-            f"the saved '{name}' of parameter {i} has shape {array.shape}, but the parameter has {parameter.shape}"
+            f"the saved '{name}' of parameter {i} has shape {array.shape}, but the parameter needs {start.shape}"
         )
-    if array.dtype != dtype:
+    if array.dtype != start.dtype:
         raise DTypeError(
             f"the saved '{name}' of parameter {i} has dtype {array.dtype}, but the state of a {parameter.dtype} parameter has "
-            f"{dtype}"
+            f"{start.dtype}"
         )
     return beside(array, parameter.data)

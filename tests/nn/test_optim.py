@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+import nn.optim
 from minigrad import (
     ArgumentError,
     DTypeError,
@@ -18,7 +19,7 @@ from minigrad import (
     reference_mode,
 )
 from minigrad.kernels.threads import num_threads, set_num_threads
-from nn import SGD, AdaGrad, Adam, AdamW, Affine, Lion, Parameter, RMSProp
+from nn import SGD, AdaGrad, Adam, AdamW, Affine, Lion, Optimizer, Parameter, RMSProp
 from tests.lazy import torch
 from tests.nn.layers import assert_close, rng, to_torch
 
@@ -256,6 +257,51 @@ def test_a_state_with_amsgrad_loads_where_there_was_none_and_back() -> None:
     assert "v_max" in plain.state[0] and "v_max" not in ams.state[0]
 
 
+class RowNorms(Optimizer):
+    """Divides each row by the mean of its norms, and the whole by a norm: no element is updated alone."""
+
+    settings = ("lr",)
+
+    def __init__(self, parameters, lr=0.1) -> None:
+        super().__init__(parameters, lr)
+
+    def _start(self, p):
+        return {"step": 0, "rows": np.zeros(p.shape[:-1], p.dtype)}
+
+    def _update(self, p, g, state) -> None:
+        rows = state["rows"]
+        rows += np.linalg.norm(g, axis=-1)
+        p -= self.lr * g / (rows[..., None] / state["step"] + np.linalg.norm(p))
+
+
+def test_an_update_of_whole_arrays_has_a_state_of_its_own_shape() -> None:
+    shapes = [(3, 4), (2, 5), (1, 2, 3), (300, 200)]
+
+    def gradient_of(step, i, shape):
+        return None if step % 4 == i else rng(10 * step + i).standard_normal(shape)
+
+    def steps(optimizer, numbers) -> None:
+        for step in numbers:
+            for i, p in enumerate(optimizer.parameters):
+                p.grad = gradient_of(step, i, p.shape)
+            optimizer.step()
+
+    tensors = [Parameter(rng(i).standard_normal(shape)) for i, shape in enumerate(shapes)]
+    expected = one_by_one(RowNorms, {}, tensors, 6, gradient_of)
+    optimizer = RowNorms(tensors)
+    steps(optimizer, range(3))
+    resumed = RowNorms([Parameter(p.numpy()) for p in tensors], lr=9.0)
+    resumed.load_state_dict(optimizer.state_dict())
+    for one in (optimizer, resumed):
+        steps(one, range(3, 6))
+        for p, whole in zip(one.parameters, expected, strict=True):
+            np.testing.assert_array_equal(p.numpy(), whole)
+    saved = optimizer.state_dict()
+    saved["parameters"][1]["rows"] = np.ones(3)
+    with pytest.raises(ShapeError, match=r"'rows' of parameter 1 has shape \(3,\), but the parameter needs \(2,\)"):
+        resumed.load_state_dict(saved)
+
+
 # --- bad settings ---
 
 
@@ -365,7 +411,7 @@ def test_together_and_in_blocks_as_one_by_one(ours, theirs, settings, threads) -
     tensors[4].data = np.asfortranarray(tensors[4].numpy())
 
     def gradient_of(step, i, shape):
-        return None if step == i < 3 else np.random.default_rng([step, i]).standard_normal(shape).astype("f4")
+        return None if step == i < 3 else np.random.default_rng(10 * step + i).standard_normal(shape).astype("f4")
 
     expected = one_by_one(ours, settings, tensors, 7, gradient_of)
     optimizer = ours(tensors, **settings)
@@ -431,14 +477,14 @@ def test_a_step_for_which_there_is_no_memory_changes_nothing(monkeypatch: pytest
     optimizer, twin = Adam(tensors, 0.1), Adam(twins, 0.1)
     made = iter(range(100))
 
-    def zeros_like(*arguments, **keywords):
+    def zeros(shape, like):
         if next(made) == 3:
             raise MemoryError("no")
-        return np.zeros(arguments[0].shape, arguments[0].dtype)
+        return np.zeros(shape, like.dtype)
 
     set_gradients(tensors, 4)
     with monkeypatch.context() as patch:
-        patch.setattr(np, "zeros_like", zeros_like)
+        patch.setattr(nn.optim, "zeros", zeros)
         with pytest.raises(OutOfMemoryError, match=r"out of memory in the state of Adam \(shape \(4,\) float64\)"):
             optimizer.step()
     for p, q in zip(tensors, twins, strict=True):

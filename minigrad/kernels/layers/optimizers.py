@@ -48,31 +48,30 @@ class Division:
         self,
         ready: Sequence[tuple[int, Array]],
         state: Sequence[dict[str, Any]],
-        slots: Sequence[str],
         overrides: Sequence[dict[str, float]],
+        elementwise: bool,
     ) -> None:
         self.alone: list[int] = []
         self.together: list[Together] = []
         arrays = dict(ready)
         groups = dict[Any, list[int]]()
         for i, p in ready:
-            if isinstance(p, np.ndarray) and p.size <= _SMALL:
-                groups.setdefault((state[i].get("step"), p.dtype.char, *overrides[i].items()), []).append(i)
+            if elementwise and isinstance(p, np.ndarray) and p.size <= _SMALL:
+                form = [(name, None if hasattr(value, "dtype") else value) for name, value in state[i].items()]
+                groups.setdefault((p.dtype.char, *form, *overrides[i].items()), []).append(i)
             else:
                 self.alone.append(i)
         for members in groups.values():
             if _overlap([arrays[i] for i in members]):
                 self.alone += members
             else:
-                self.together.append(Together(members, arrays, state, slots))
-        self._slots = tuple(slots)
-        self._made_for = [
-            (i, weakref.ref(p), state[i], [(name, state[i][name]) for name in slots]) for i, p in ready
-        ]  # weak references, so that replaced arrays are released
+                self.together.append(Together(members, arrays, state))
+        # Weak references, so that replaced arrays are released.
+        self._made_for = [(i, weakref.ref(p), state[i], list(_arrays(state[i]).items())) for i, p in ready]
 
-    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]) -> bool:
+    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
         """Return whether the division was made for these parameters and arrays of state, and is still valid."""
-        if len(ready) != len(self._made_for) or tuple(slots) != self._slots:
+        if len(ready) != len(self._made_for):
             return False
         for (i, p), (j, own, remembered, arrays) in zip(ready, self._made_for):
             if i != j or own() is not p or state[i] is not remembered:
@@ -80,7 +79,9 @@ class Division:
             for name, array in arrays:
                 if remembered.get(name) is not array:
                     return False
-        return all(len({state[i].get("step") for i in group.members}) == 1 for group in self.together)
+        return all(
+            len({state[i][name] for i in group.members}) == 1 for group in self.together for name in group.numbers
+        )
 
     def arrays(
         self, parameters: Sequence[Any], state: Sequence[Mapping[str, Any]]
@@ -97,7 +98,7 @@ class Division:
 class Together:
     """A group of small parameters of one dtype that are updated as one array.
 
-    Each slot of their state is one flat array in ``state``; the state of each parameter holds a view of its part.
+    Each name of their state is one flat array in ``state``; the state of each parameter holds a view of its part.
     """
 
     def __init__(
@@ -105,7 +106,6 @@ class Together:
         members: Sequence[int],
         arrays: Mapping[int, Array],
         state: Sequence[dict[str, Any]],
-        slots: Sequence[str],
     ) -> None:
         self.members = members
         parameters, states = [arrays[i] for i in members], [state[i] for i in members]
@@ -115,7 +115,9 @@ class Together:
         slices = [slice(end - p.size, end) for p, end in zip(parameters, ends)]
         self._parts = [self._p[part].reshape(p.shape) for p, part in zip(parameters, slices)]
         self.state: dict[str, Array] = {}
-        for name in slots:
+        names = _arrays(states[0])
+        self.numbers = [name for name in states[0] if name not in names]  # the counts that the members have in common
+        for name in names:
             flat = self.state[name] = np.concatenate([state[name] for state in states], axis=None)
             for own, p, part in zip(states, parameters, slices):
                 own[name] = flat[part].reshape(p.shape)
@@ -130,6 +132,10 @@ class Together:
         """Copy the updated array back into the parameters."""
         for member, part in zip(members, self._parts):
             member._array[...] = part
+
+
+def _arrays(state: Mapping[str, Any]) -> dict[str, Array]:
+    return {name: value for name, value in state.items() if hasattr(value, "dtype")}
 
 
 def _overlap(arrays: Sequence[Array]) -> bool:
