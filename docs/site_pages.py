@@ -131,7 +131,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "training": (
         "Training",
         "nn",
-        "fit History TrainingError Batches load_weights save_weights Optimizer SGD Adam AdamW Lion AdaGrad RMSProp "
+        "fit History TrainingError Callback Batches load_weights save_weights Optimizer SGD Adam AdamW Lion AdaGrad RMSProp "
         "clip_grad_norm clip_grad_value cosine_schedule linear_schedule inverse_sqrt_schedule "
         "one_cycle_schedule step_schedule PlateauSchedule WeightAverage parallel",
     ),

@@ -12,8 +12,8 @@ import nn
 from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, require
 from nn._checks import check_dtype, check_kind
-from nn._training_state import as_json, config_of, put_weights, read, weights
 from nn.init import check_generator
+from nn.weights_file import as_json, config_of, part, put_weights, read_weights, weights
 
 from ._config import Config
 from ._difference import difference
@@ -107,13 +107,12 @@ class Model(nn.Module):
         """
         check_kind("a path", path=path)
         file = Path(path)
-        arrays, about = read(file, only_weights=True)
+        arrays, about = read_weights(file)
         if about["model"] != cls.__name__:
             raise CheckpointError(
                 f"'{file}' holds the model {about['model']}, not {cls.__name__}: load it with its own class"
             )
         require(about["config"], dict, f"'{file}': 'config'")
-        own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
         try:
             config = cls.config_class.from_dict(about["config"])
             given, whole = ({"notes": {}} | each for each in (about["config"], as_json(config.to_dict())))
@@ -122,7 +121,7 @@ class Model(nn.Module):
                 raise ArgumentError(f"{setting} is {here}, and {there} in the file that save writes")
             if max(getattr(config, name, 0) for name in ("num_layers", "decoder_layers")) > len(arrays):
                 raise ArgumentError("it has more layers than the file has arrays")  # before they fill the memory
-            model = cls._made(config, own)
+            model = cls._made(config, part("model.", arrays))
         except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise CheckpointError(f"the config in '{file}' does not make a {cls.__name__}: {error}") from error
         put_weights(file, model, arrays)

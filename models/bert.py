@@ -26,7 +26,7 @@ from nn._checks import (
     check_texts,
     given,
 )
-from nn._progress import load_tqdm
+from nn.callbacks import load_tqdm
 from nn.init import check_generator
 from nn.masks import token_ids, token_positions
 from nn.module import check_names, evaluating

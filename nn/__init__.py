@@ -27,6 +27,7 @@ from .embedding import Embedding, TiedOutput
 from .example_grads import ExampleGrads
 from .feed_forward import FeedForward
 from .functional_call import functional_call, loss_of
+from .history import History
 from .local_attention import LocalAttention, PredictiveLocalAttention
 from .lora import LoRA, add_lora, merge_lora
 from .losses import (
@@ -61,8 +62,10 @@ from .schedules import (
 )
 from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
 from .summary import summary
-from .train import History, TrainingError, fit, load_weights, save_weights
+from .train import fit
+from .training import Callback, TrainingError
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
+from .weights_file import load_weights, save_weights
 
 __minigrad__ = True  # minigrad.errors.check_ours looks for this name: another package `nn` does not have it
 
@@ -88,7 +91,8 @@ __all__ = [
     "WeightAverage",
     "linear_schedule", "cosine_schedule", "inverse_sqrt_schedule", "step_schedule", "one_cycle_schedule",
     "PlateauSchedule",
-    "fit", "Batches", "History", "TrainingError", "save_weights", "load_weights", "to_torch_state", "from_torch_state",
+    "fit", "Batches", "History", "Callback", "TrainingError", "save_weights", "load_weights", "to_torch_state",
+    "from_torch_state",
     "Hypothesis", "greedy_decode", "beam_search", "sample_tokens", "token_probabilities", "apply_temperature",
     "keep_top_k", "keep_top_p",
 ]  # fmt: skip

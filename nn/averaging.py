@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
 
 from minigrad import ArgumentError
-from minigrad.internal import Array
+from minigrad.internal import Array, to_host
 
-from ._checks import check_kind
+from ._checks import beside, check_kind
 from .module import Module
 from .optimizer import number, precision
+from .training import Callback, Training
 
 
-class WeightAverage:
+class WeightAverage(Callback):
     """An exponential moving average (EMA) of a model's parameters: ``a = decay * a + (1 - decay) * p`` after each step.
 
-    The average begins with the parameters at the first ``update``. Buffers are not averaged. The checkpoint files of
-    :func:`fit` do not hold it: after a resumption it begins anew. Source: Polyak and Juditsky 1992,
+    The average begins with the parameters at the first ``update``. Buffers are not averaged. As a callback of :func:`fit` it is
+    updated after each step, and the checkpoint files hold it. Source: Polyak and Juditsky 1992,
     SIAM J. Control Optim. 30(4), for the idea; the exponential form is that of Tarvainen and Valpola 2017, arXiv:1703.01780,
     section 2. PyTorch has it as ``swa_utils.AveragedModel`` with ``get_ema_multi_avg_fn(decay)``.
 
     Args:
-        model: the model in training. ``update`` goes to ``nn.fit(..., on_step=average.update)``, or behind each
+        model: the model in training: ``nn.fit(..., callbacks=[average])``. In a loop of your own, call ``update`` after each
             ``optimizer.step()``.
         decay: in [0, 1). The average looks back over about ``1 / (1 - decay)`` steps.
 
@@ -62,6 +66,19 @@ class WeightAverage:
         for average, parameter in zip(self._averages, self._parameters):
             average *= self.decay
             average += (1 - self.decay) * parameter.data.astype(average.dtype, copy=False)
+
+    def after_update(self, run: Training) -> None:
+        self.update()
+
+    def state(self) -> dict[str, Any]:
+        return {str(i): np.array(to_host(average)) for i, average in enumerate(self._averages)}
+
+    def load(self, run: Training, saved: dict[str, Any]) -> None:
+        forms = [(parameter.shape, precision(parameter.dtype)) for parameter in self._parameters]
+        arrays = [saved[name] for name in map(str, range(len(saved))) if name in saved]
+        if saved and [(array.shape, array.dtype) for array in arrays] != forms:
+            raise ArgumentError("has an average of other weights: resume without this WeightAverage")
+        self._averages = [beside(array, parameter.data) for array, parameter in zip(arrays, self._parameters)]
 
     @contextmanager
     def applied(self) -> Iterator[None]:

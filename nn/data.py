@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, ShapeError
-from minigrad.internal import as_array
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from minigrad.internal import as_array, digest, is_device_array, leaves, to_host
 
 from ._checks import (
     beside,
@@ -153,6 +153,16 @@ class Batches:
             "drop_last": self.drop_last,
             "by_length": self.lengths is not None,
         }
+
+
+def fingerprint(batch: Any) -> str:
+    """Return a digest of the arrays in a batch. For an object that is neither an array nor plain data, only its type counts."""
+    arrays = {}
+    for number, leaf in enumerate(leaves(batch)):
+        value = leaf.data if isinstance(leaf, Tensor) else leaf
+        array = np.asarray(to_host(value) if is_device_array(value) else value)
+        arrays[f"{number:06}"] = np.asarray(type(leaf).__name__) if array.dtype.hasobject else array
+    return digest(arrays, "")
 
 
 def _takes_epoch(collate: Any) -> bool:

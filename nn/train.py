@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from minigrad import ArgumentError, Tensor
-from minigrad.internal import import_extra, save_checkpoint
 
-from . import _training_state as state
 from ._checks import check_above_zero, check_callable, check_kind, check_positive, given, shown
-from ._one_process import OneProcess
-from ._progress import load_tqdm
-from ._training_run import TrainingRun
-from ._training_state import Files, TrainingError
+from .callbacks import OnStep, ProgressBar, River, Validation
+from .checkpoint_files import BestWeights, CheckpointFiles
 from .data import EpochBatches
 from .history import Best, History, check_best
 from .module import Module
 from .optimizer import Optimizer
+from .parallel.one_process import OneProcess
 from .schedules import PlateauSchedule, Schedule
+from .training import Callback, Training
 
-__all__ = ["Best", "EpochBatches", "History", "TrainingError", "fit", "load_weights", "save_weights"]
+# What an argument needs, and why.
+_NEEDS = {
+    "patience": ("best", 'the metric that must improve: best=("max", "accuracy")'),
+    "restore_best": ("best", 'the metric that chooses the epoch: best=("max", "accuracy")'),
+    "every": ("checkpoint", "the folder to write to"),
+    "resume": ("checkpoint", "the folder or file to continue from"),
+}
 
 
 def fit(
@@ -45,6 +49,7 @@ def fit(
     resume: bool = False,
     progress: bool = True,
     on_step: Callable[[], object] | None = None,
+    callbacks: Sequence[Callback] = (),
     parallel: OneProcess | None = None,
 ) -> History:
     """Train ``model`` and return the :class:`History` of the run. The loop is the usual one::
@@ -97,6 +102,7 @@ def fit(
             randomness must depend on the epoch alone.
         progress: whether to show a progress bar, if tqdm is installed.
         on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
+        callbacks: objects that watch the training, each a :class:`Callback`, such as a :class:`WeightAverage`.
         parallel: an :class:`nn.parallel.Ranks`, the processes that share each batch. Only the first process prints and writes.
             ``validate`` is called in every process and must return the same numbers in all.
 
@@ -136,131 +142,75 @@ def fit(
     check_kind("an Optimizer", Optimizer, optimizer=optimizer)
     check_kind("a path", **given(checkpoint=checkpoint))
     check_kind("True or False", restore_best=restore_best, river=river, resume=resume, progress=progress)
-    if resume and checkpoint is None:
-        raise ArgumentError("resume needs checkpoint, the folder or file to continue from")
+    check_positive(epochs=epochs, accumulate=accumulate, **given(patience=patience, every=every))
+    check_above_zero(**given(clip_norm=clip_norm, clip_value=clip_value))
+    check_kind("a list", callbacks=callbacks)
+    check_kind("a Callback", Callback, **{f"callbacks[{i}]": callback for i, callback in enumerate(callbacks)})
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
         raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {shown(parallel)}")
-    run = TrainingRun(
-        model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
-        files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
-        on_step=on_step, ranks=ranks, restore_best=restore_best, river=river,
-    )  # fmt: skip
-    _check(run)
-    return run.train(resume)
+    _check_needs(
+        {"patience": patience, "restore_best": restore_best, "every": every, "resume": resume},
+        {"best": best, "checkpoint": checkpoint},
+    )
+    _check_metrics(best, schedule, validate, callbacks)
+    _check_data(model, batches, optimizer, checkpoint is not None)
+    files = None if checkpoint is None else CheckpointFiles(checkpoint, every, resume)
+    watching = [
+        files,
+        River(model) if river else None,
+        None if validate is None else Validation(validate),
+        None if on_step is None else OnStep(on_step),
+        *callbacks,
+        BestWeights(files) if restore_best else None,
+        ProgressBar() if progress and not ranks.rank else None,
+    ]
+    active = [callback for callback in watching if callback is not None]
+    return Training(
+        model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, best, patience, active, ranks
+    ).run()  # fmt: skip
 
 
-def save_weights(model: Module, path: str | Path) -> None:
-    """Write the parameters and buffers of a model, and its ``config`` if it has one, to a safetensors file.
-
-    :func:`load_weights` reads it. The folder of ``path`` is made.
-
-    Raises:
-        MissingExtraError: safetensors is not installed.
-        CheckpointError: an array has a dtype that safetensors does not have.
-        ArgumentError: ``model.config.to_dict()`` is not JSON.
-
-    Example:
-        >>> import numpy as np
-        >>> from tempfile import TemporaryDirectory
-        >>> import nn
-        >>> model, other = (nn.Affine(2, 1, rng=np.random.default_rng(seed)) for seed in (0, 1))
-        >>> with TemporaryDirectory() as folder:
-        ...     nn.save_weights(model, f"{folder}/affine.safetensors")
-        ...     nn.load_weights(other, f"{folder}/affine.safetensors")
-        >>> (other.weight.numpy() == model.weight.numpy()).all().item()
-        True
-    """
-    check_kind("a Module", Module, model=model)
-    check_kind("a path", path=path)
-    save_checkpoint(path, *state.weights(model))
+def _check_needs(arguments: dict[str, Any], needed: dict[str, Any]) -> None:
+    """Raise an ArgumentError if an argument was given without the one that it needs."""
+    for name, value in arguments.items():
+        other, why = _NEEDS[name]
+        if value is not None and value is not False and needed[other] is None:
+            raise ArgumentError(f"{name} needs {other}, {why}")
 
 
-def load_weights(model: Module, path: str | Path) -> None:
-    """Load the weights, and nothing else, from a file that :func:`save_weights` or :func:`fit` wrote.
-
-    The model's mode is unchanged. A new model is in training mode: call ``model.eval()`` before it predicts.
-
-    Raises:
-        CheckpointError: ``path`` is no such file, or the file's model has another class, another ``config``, or weights of
-            other names, shapes or dtypes. Nothing has been changed.
-
-    Example:
-        >>> import numpy as np
-        >>> from tempfile import TemporaryDirectory
-        >>> import nn
-        >>> model, other = (nn.Affine(2, 1, rng=np.random.default_rng(seed)) for seed in (0, 1))
-        >>> batches, sgd = nn.Batches([np.ones((4, 2))], 2, seed=0), nn.SGD(model.parameters())
-        >>> def loss(model, batch):
-        ...     return (model(batch[0]) ** 2).mean()
-        >>> with TemporaryDirectory() as folder:
-        ...     _ = nn.fit(model, batches, loss, sgd, epochs=1, checkpoint=folder, progress=False)
-        ...     nn.load_weights(other, f"{folder}/last.safetensors")
-        >>> (other.weight.numpy() == model.weight.numpy()).all().item()
-        True
-    """
-    check_kind("a Module", Module, model=model)
-    check_kind("a path", path=path)
-    arrays, about = state.read(Path(path), only_weights=True)
-    state.same(Path(path), "the model", about["model"], type(model).__name__)
-    state.same(Path(path), "the model's config", about["config"], state.config_of(model))
-    state.put_weights(Path(path), model, arrays)
+def _check_metrics(best: Best | None, schedule: Any, validate: Any, callbacks: Sequence[Callback]) -> None:
+    """Raise an ArgumentError if there can be no metric that decides."""
+    measured = validate is not None or any(type(each).measure is not Callback.measure for each in callbacks)
+    if best is not None:
+        check_best(best)
+        if not measured:
+            raise ArgumentError(f"{best=} needs validate, which returns that number")
+    if isinstance(schedule, PlateauSchedule) and not measured:
+        raise ArgumentError(f"PlateauSchedule needs validate, which returns {schedule.best[1]!r}")
 
 
-def _check(run: TrainingRun) -> None:
-    """Raise an ArgumentError if a setting is out of its range or needs another setting."""
-    check_positive(epochs=run.epochs, accumulate=run.accumulate, **given(patience=run.patience, every=run.every))
-    for name, limit in (("clip_norm", run.clip_norm), ("clip_value", run.clip_value)):
-        check_above_zero(**given(**{name: limit}))
-    if not hasattr(run.batches, "epoch") or not hasattr(run.batches, "__len__"):
+def _check_data(model: Module, batches: Any, optimizer: Optimizer, files: bool) -> None:
+    """Raise unless there are batches, the optimizer can train the model, and a file would hold all that it trains."""
+    if not hasattr(batches, "epoch") or not hasattr(batches, "__len__"):
         raise ArgumentError(
-            f"batches must have epoch(n) and len(), as nn.Batches(...) has, got {type(run.batches).__name__}"
+            f"batches must have epoch(n) and len(), as nn.Batches(...) has, got {type(batches).__name__}"
         )
-    if run.patience is not None and run.best is None:
-        raise ArgumentError('patience needs best, the metric that must improve: best=("max", "accuracy")')
-    if run.restore_best and run.best is None:
-        raise ArgumentError('restore_best needs best, the metric that chooses the epoch: best=("max", "accuracy")')
-    if run.best is not None:
-        check_best(run.best)
-        if run.validate is None:
-            raise ArgumentError(f"best={run.best!r} needs validate, which returns that number")
-    if isinstance(run.schedule, PlateauSchedule) and run.validate is None:
-        raise ArgumentError(f"PlateauSchedule needs validate, which returns {run.schedule.best[1]!r}")
-    if run.files is None and run.every is not None:
-        raise ArgumentError("every needs checkpoint, the folder to write to")
-    _check_parameters(run)
-    if run.files is not None:
-        _check_checkpoint(run, run.files)
-
-
-def _check_parameters(run: TrainingRun) -> None:
-    """Raise unless the optimizer can train a parameter of the model, and a checkpoint file holds all that it trains."""
-    own, tensors = {id(parameter) for parameter in run.model.parameters()}, run.optimizer.parameters
-    ours = [parameter for parameter in tensors if id(parameter) in own]
+    own = {id(parameter) for parameter in model.parameters()}
+    ours = [parameter for parameter in optimizer.parameters if id(parameter) in own]
+    others = len(optimizer.parameters) - len(ours)
     if not ours:
         raise ArgumentError(
-            f"the optimizer has no parameter of the {type(run.model).__name__}, so fit would not train it: make the optimizer "
+            f"the optimizer has no parameter of the {type(model).__name__}, so fit would not train it: make the optimizer "
             "after the model, from model.parameters()"
         )
-    if len(ours) < len(tensors) and run.files is not None:
+    if others and files:
         raise ArgumentError(
-            f"the optimizer changes {len(tensors) - len(ours)} tensors that are not the model's, so a checkpoint would lack "
-            "them: make them Parameters of one Module"
+            f"the optimizer changes {others} tensors that are not the model's, so a checkpoint would lack them: make them "
+            "Parameters of one Module"
         )
     if not any(parameter.requires_grad for parameter in ours):
         raise ArgumentError(
-            f"the optimizer has only frozen parameters of the {type(run.model).__name__} (requires_grad is False), so fit "
+            f"the optimizer has only frozen parameters of the {type(model).__name__} (requires_grad is False), so fit "
             "would not train it: make the optimizer after freezing, for instance after nn.add_lora"
         )
-
-
-def _check_checkpoint(run: TrainingRun, files: Files) -> None:
-    """Check for errors in writing checkpoint files that would otherwise be raised only after an epoch."""
-    import_extra("safetensors.numpy", "train", "saving a checkpoint")
-    state.config_of(run.model)
-    try:
-        files.last.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArgumentError(
-            f"checkpoint: the folder '{files.last.parent}' cannot be made ({error.strerror}): pass another one"
-        ) from error

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 from minigrad import ArgumentError, Tensor, UnsupportedError
 from minigrad.internal import import_extra, is_device_array
 
-from .._one_process import OneProcess
 from ..data import Batches, EpochBatches
 from ..dropout import Dropout
 from ..module import Module
 from ..optimizer import Optimizer
 from .buckets import Buckets
+from .one_process import OneProcess
 from .watchdog import Watchdog, abort_on_error
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ import pytest
 import common
 from minigrad.device import to_device
 from models import BertConfig, BertEncoder, WordPiece
-from nn._training_run import TrainingRun
+from nn.training import Training
 from nn.data import EpochBatches
 from tests import fake_cupy, fake_device
 from tests.examples.processes import ROOT, command
@@ -67,18 +67,18 @@ def small_encoder(folder: Path | None = None, *, seed: int = 0, device: str = "c
 def losses(name: str, device: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Of the first steps of all that `nn.fit` trains in a quick run."""
     found: list[float] = []
-    train = TrainingRun.train
+    train = Training.run
 
-    def spy(run: TrainingRun, resume: bool) -> Any:
+    def spy(run: Training) -> Any:
         run.batches, run.epochs = FirstFew(run.batches), 1
-        history = train(run, resume)
+        history = train(run)
         found.extend(history.losses)
         return history
 
     line = [name, "--quick", "--device", device, *SMALL[name].split()]
     module: Any = importlib.import_module(name)
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "train", spy)
+        patch.setattr(Training, "run", spy)
         if hasattr(module, "load_encoder"):
             patch.setattr(module, "load_encoder", small_encoder)
         patch.setattr(sys, "argv", [*line, "--out", str(out)] if has_out(name) else line)

@@ -183,7 +183,7 @@ def test_every_step_has_a_gradient_of_its_own_and_the_scheduled_rate(
         self.lr = 0  # so that every step sees the same weights
         step(self)
 
-    monkeypatch.setattr(nn._training_run, "clip_grad_norm", spy_on_clip)
+    monkeypatch.setattr(nn.training, "clip_grad_norm", spy_on_clip)
     monkeypatch.setattr(nn.AdamW, "step", spy_on_step)
     train("--epochs", "4", "--batch-size", "200", "--dropout", "0", "--learning-rate", "0.5")  # all data in each batch
     assert norms == pytest.approx([norms[0]] * 4, rel=1e-4)

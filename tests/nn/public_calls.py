@@ -21,7 +21,11 @@ def public_callables() -> dict[str, Any]:
         for name in _public_names(module):
             thing = getattr(module, name)
             members = inspect.getmembers(thing, inspect.isroutine) if inspect.isclass(thing) else []
-            for path, each in [(name, thing), *((f"{name}.{member}", each) for member, each in members)]:
+            hooks = (
+                vars(nn.Callback) if inspect.isclass(thing) and issubclass(thing, nn.Callback) else ()
+            )  # fit calls them
+            own = [(f"{name}.{member}", each) for member, each in members if member not in hooks]
+            for path, each in [(name, thing), *own]:
                 if _counts(path, each) and not any(_plain(each) is _plain(other) for other in found.values()):
                     found[f"{package}.{path}"] = each
     return found

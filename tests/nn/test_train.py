@@ -16,7 +16,7 @@ import nn
 from minigrad import AnomalyError, ArgumentError, Tensor, detect_anomaly
 from minigrad.engine.modes import recording
 from nn import Affine, Batches, Dropout, History, Module, TrainingError, fit
-from nn._one_process import OneProcess
+from nn.parallel.one_process import OneProcess
 from tests.nn.training import X, Y, adamw, ctrl_c, loss, schedule, weights
 
 

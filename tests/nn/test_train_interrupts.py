@@ -106,8 +106,11 @@ class CtrlCAtLine:
     """Presses Ctrl-C before the line of that number, counting the lines run in the files of the training loop."""
 
     FILES: tuple[str, ...] = (
-        "_training_run.py",
-        "_training_state.py",
+        "nn/training.py",
+        "nn/step_state.py",
+        "checkpoint_files.py",
+        "callbacks.py",
+        "weights_file.py",
         "_interrupts.py",
         "optimizers.py",
         "optim.py",

@@ -10,7 +10,7 @@ import pytest
 import nn
 from minigrad import ArgumentError, Tensor
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
-from nn import Module, TrainingError, _training_run, load_weights
+from nn import Module, TrainingError, checkpoint_files, load_weights
 from tests.nn.training import (
     EPOCHS,
     STEPS,
@@ -102,7 +102,7 @@ def test_a_killed_run_goes_on_from_its_last_periodic_checkpoint(
 ) -> None:
     def kill() -> None:
         """Without a chance to save."""
-        monkeypatch.setattr(_training_run, "save_checkpoint", lambda *arguments: fail())
+        monkeypatch.setattr(checkpoint_files, "save_checkpoint", lambda *arguments: fail())
         fail()
 
     with pytest.raises(Stop):
@@ -251,7 +251,9 @@ def test_a_river_that_begins_late_or_is_damaged(tmp_path: Path) -> None:
     history, _ = run(tmp_path, epochs=2, river=True)
     assert [step.number > 0 for step in history.river.steps] == [False] * STEPS + [True] * STEPS
     arrays, about = load_checkpoint(tmp_path / "last.safetensors")
-    save_checkpoint(tmp_path / "last.safetensors", arrays | {"river": arrays["river"][:-1]}, about)
+    save_checkpoint(
+        tmp_path / "last.safetensors", arrays | {"callbacks.River.steps": arrays["callbacks.River.steps"][:-1]}, about
+    )
     with pytest.raises(CheckpointError, match=r"a river of gradients that does not fit its 10 steps: .* river=False"):
         run(tmp_path, epochs=3, river=True)
     assert run(tmp_path, epochs=3)[0].river is None
@@ -265,7 +267,7 @@ def test_what_is_in_a_checkpoint(tmp_path: Path) -> None:
     assert {"optimizer.0.m", "optimizer.0.v"} < arrays.keys()
     assert about["metrics"] == history.metrics
     assert (about["model"], about["optimizer"]["name"], about["updates"]) == ("Net", "AdamW", 0)
-    assert about["dropout"]["dropouts.1"]["step"] == EPOCHS * 10
+    assert about["numbers"]["dropouts.1.step"] == EPOCHS * 10
     assert about["run"]["batches"]["seed"] == 5
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import nn
 from minigrad import ArgumentError
-from nn._one_process import OneProcess
 from tests.nn.parallel.launched import launch, needs_mpi
 from tests.nn.parallel.train_alike import TRAININGS
 
@@ -69,10 +68,6 @@ def test_parallel_must_be_ranks():
 def test_settings_must_be_positive(setting, value):
     with pytest.raises(ArgumentError, match=f"must be positive, got .*{setting}={value}"):
         nn.parallel.Ranks(**{setting: value})
-
-
-class TwoInName(OneProcess):
-    size = 2
 
 
 def test_what_does_not_go_together_yet_is_refused():

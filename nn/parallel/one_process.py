@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from minigrad import Tensor
 
-from .data import EpochBatches
-from .optimizer import Optimizer
+from ..data import EpochBatches
+from ..optimizer import Optimizer
 
 T = TypeVar("T")
 
