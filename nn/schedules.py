@@ -1,4 +1,4 @@
-"""Learning rate schedules: functions from the step, counted from 0, to the learning rate.
+"""Learning rate schedules: values that are called with the step, counted from 0, and return the learning rate.
 
 Schedules keep no state, so a resumed run needs only the current step number::
 
@@ -20,6 +20,21 @@ from .history import Best, check_best
 Schedule = Callable[[int], float]
 
 
+@dataclass(frozen=True)
+class Formula:
+    """A schedule as a value: schedules of one formula and the same numbers are equal, and they can be pickled and printed."""
+
+    rate: Callable[..., float]  # of a step and the numbers
+    numbers: tuple[float, ...]
+
+    def __call__(self, step: int) -> float:
+        check_not_negative(step=step)
+        return self.rate(int(step), *self.numbers)  # an integer of Python does not overflow
+
+    def __repr__(self) -> str:
+        return f"{self.rate.__name__.strip('_')}{self.numbers}"
+
+
 def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> Schedule:
     """Return the schedule ``scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)`` with n = step + 1.
 
@@ -36,13 +51,11 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
     """
     check_positive(d_model=d_model, warmup=warmup)
     check_interval(0, math.inf, scale=scale)
-    d_model, warmup, scale = int(d_model), int(warmup), float(scale)
+    return Formula(_inverse_sqrt, (int(d_model), int(warmup), float(scale)))
 
-    def learning_rate(step: int) -> float:
-        n = _number(step) + 1
-        return scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
 
-    return learning_rate
+def _inverse_sqrt(step: int, d_model: int, warmup: int, scale: float) -> float:
+    return scale * d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
 
 
 def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
@@ -60,7 +73,11 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
     """
-    return _warmed_up(peak, steps, warmup, final, _between)
+    return Formula(_cosine, _warmed_up(peak, steps, warmup, final))
+
+
+def _cosine(step: int, peak: float, steps: int, warmup: int, final: float) -> float:
+    return _rise(step, peak, warmup) if step < warmup else _between(peak, final, _share(step, warmup, steps))
 
 
 def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
@@ -78,7 +95,31 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
-    return _warmed_up(peak, steps, warmup, final, lambda start, end, t: start * (1 - t) + end * t)
+    return Formula(_linear, _warmed_up(peak, steps, warmup, final))
+
+
+def _linear(step: int, peak: float, steps: int, warmup: int, final: float) -> float:
+    t = _share(step, warmup, steps)
+    return _rise(step, peak, warmup) if step < warmup else peak * (1 - t) + final * t
+
+
+def _warmed_up(peak: float, steps: int, warmup: int, final: float) -> tuple[float, ...]:
+    """Return the numbers of a schedule with a warm-up."""
+    check_positive(steps=steps)
+    check_not_negative(warmup=warmup)
+    check_interval(0, math.inf, peak=peak, final=final)
+    if warmup >= steps:
+        raise ArgumentError(f"warmup must be at least 0 and less than steps={int(steps)}, got {int(warmup)!r}")
+    return float(peak), int(steps), int(warmup), float(final)
+
+
+def _rise(step: int, peak: float, warmup: int) -> float:
+    return peak * ((step + 1) / warmup)  # in this order it is never more than peak
+
+
+def _share(step: int, warmup: int, steps: int) -> float:
+    """Return how much of the steps after the warm-up is over, 0 to 1."""
+    return min((step - warmup) / (steps - warmup), 1.0)
 
 
 def one_cycle_schedule(
@@ -109,16 +150,14 @@ def one_cycle_schedule(
     final = float(start) / 10000 if final is None else final
     check_interval(0, math.inf, final=final)
     check_interval(0, 1, rise=rise)
-    steps, peak, start, final, rise = int(steps), float(peak), float(start), float(final), float(rise)
+    return Formula(_one_cycle, (float(peak), int(steps), float(rise), float(start), float(final)))
+
+
+def _one_cycle(step: int, peak: float, steps: int, rise: float, start: float, final: float) -> float:
     turn = rise * steps - 1  # the step with the highest rate, if it is a whole number
-
-    def learning_rate(step: int) -> float:
-        step = _number(step)
-        if step <= turn:
-            return _between(start, peak, step / turn if turn else 1.0)
-        return _between(peak, final, min((step - turn) / (steps - 1 - turn), 1.0) if steps - 1 > turn else 1.0)
-
-    return learning_rate
+    if step <= turn:
+        return _between(start, peak, step / turn if turn else 1.0)
+    return _between(peak, final, min((step - turn) / (steps - 1 - turn), 1.0) if steps - 1 > turn else 1.0)
 
 
 def _between(start: float, end: float, t: float) -> float:
@@ -142,12 +181,11 @@ def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
     check_positive(every=every)
     check_interval(0, math.inf, lr=lr)
     check_interval(0, 1, factor=factor)
-    lr, every, factor = float(lr), int(every), float(factor)
+    return Formula(_step, (float(lr), int(every), float(factor)))
 
-    def learning_rate(step: int) -> float:
-        return lr * factor ** (_number(step) // every)
 
-    return learning_rate
+def _step(step: int, lr: float, every: int, factor: float) -> float:
+    return lr * factor ** (step // every)
 
 
 @dataclass(frozen=True)
@@ -212,29 +250,3 @@ class PlateauSchedule:
                 lr = smaller if lr - smaller > 1e-8 else lr  # PyTorch's eps
                 waited, cooling = 0, self.cooldown
         return lr
-
-
-def _number(step: int) -> int:
-    """Return a step as a Python integer, whose arithmetic does not overflow."""
-    check_not_negative(step=step)
-    return int(step)
-
-
-def _warmed_up(
-    peak: float, steps: int, warmup: int, final: float, decay: Callable[[float, float, float], float]
-) -> Schedule:
-    """Return the schedule ``peak * (step + 1) / warmup`` in the warm-up and ``decay(peak, final, t)``, t in [0, 1], later."""
-    check_positive(steps=steps)
-    check_not_negative(warmup=warmup)
-    check_interval(0, math.inf, peak=peak, final=final)
-    peak, steps, warmup, final = float(peak), int(steps), int(warmup), float(final)
-    if warmup >= steps:
-        raise ArgumentError(f"warmup must be at least 0 and less than steps={steps}, got {warmup!r}")
-
-    def learning_rate(step: int) -> float:
-        step = _number(step)
-        if step < warmup:
-            return peak * ((step + 1) / warmup)  # in this order it is never more than peak
-        return decay(peak, final, min((step - warmup) / (steps - warmup), 1.0))
-
-    return learning_rate

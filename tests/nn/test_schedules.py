@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -237,9 +238,10 @@ def test_no_rate_is_more_than_the_peak(make, warmup, peak) -> None:
         lambda n, f: step_schedule(f(0.5), n(100), f(0.25)),
     ],
 )
-def test_numbers_of_numpy_count_like_those_of_python(make) -> None:
+def test_numbers_of_numpy_give_the_same_value_as_those_of_python(make) -> None:
     """int8 would overflow at step 127, and float16 has three digits."""
     ours, plain = make(np.int8, np.float16), make(int, float)
+    assert pickle.loads(pickle.dumps(ours)) == ours == plain and repr(ours) == repr(plain)
     for step in (0, 99, 110, 127):
         assert ours(np.int8(step)) == plain(step) and type(ours(np.int8(step))) is float
 
