@@ -24,7 +24,8 @@ from .indexing import Shape, _array, _is_basic, _positions
 
 def _flat_positions(index: Any, x: Array, shape: Shape) -> Array:
     """Return the flat positions of the picked elements, counted from 0, in the ``shape`` of ``x[index]``."""
-    return np.reshape(_positions(index, x.shape, x) % max(x.size, 1), shape)
+    positions = _positions(index, x.shape, x)
+    return np.reshape(positions % max(x.size, 1), shape)
 
 
 def _last(positions: Array, size: int) -> tuple[Array, Array]:

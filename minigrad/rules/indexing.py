@@ -52,7 +52,8 @@ def placed(updates: Array, /, index: Any, shape: Shape) -> Array:
 
 def _add(out: Array, index: Any, updates: Array) -> None:
     """Add into ``out`` at one flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it."""
-    np.add.at(out.reshape(-1), _positions(index, out.shape, out).reshape(-1), updates.reshape(-1))
+    positions = _positions(index, out.shape, out)
+    np.add.at(out.reshape(-1), positions.reshape(-1), updates.reshape(-1))
 
 
 add_rows = Replaceable(_add)
