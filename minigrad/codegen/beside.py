@@ -109,7 +109,13 @@ def _pairs(left: Sequence[ProgramLine], right: Sequence[ProgramLine]) -> list[tu
 
 
 def meet(one: ProgramLine, other: ProgramLine) -> bool:
-    return any(a.shape == b.shape and np.allclose(a, b, rtol=CLOSE, atol=0) for a in one.values for b in other.values)
+    """Return whether two lines compute the same numbers: all that one of them computes are among those of the other."""
+    few, many = sorted((one.values, other.values), key=len)
+    return bool(few) and all(any(_same(a, b) for b in many) for a in few)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and np.allclose(a, b, rtol=CLOSE, atol=0)
 
 
 def lines_of(program: WrittenProgram, arguments: Iterable[Any]) -> Iterator[tuple[bool, ProgramLine]]:

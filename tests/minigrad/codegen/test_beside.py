@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.codegen.beside import ProgramLine, beside, lines_of, values_by_line
+from minigrad.codegen.beside import ProgramLine, beside, lines_of, meet, values_by_line
 
 PROGRAM = """import numpy as np
 
@@ -67,6 +67,15 @@ def test_a_line_for_which_there_is_no_room_has_a_row_of_its_own() -> None:
         f"{'':24} <=> q = 13.0",
     ]
     assert len(beside(left, right, 120).splitlines()) == 2
+
+
+def test_a_line_that_computes_other_numbers_too_is_another_one() -> None:
+    """The turns of two loops may have one number in common."""
+    left, right = (
+        [line("h = f(h)", 0, 1, 2), line("g = 1.0", 1)],
+        [line("k = k + 3", 0, 3, 6), line("h = f(h)", 0, 1, 2)],
+    )
+    assert [[meet(one, other) for other in right] for one in left] == [[False, True], [False, True]]
 
 
 def loss(x: Any, W: Any) -> Any:
