@@ -5,8 +5,8 @@ The modules, in the order in which a program passes through them:
 1. A function runs on paper. :mod:`.paper` is the array that computes and writes down, :mod:`.recording` keeps what was written
    or refuses it, :mod:`.statements` says what a statement is, :mod:`.arguments` takes the examples apart, :mod:`.names` finds
    the names in the user's program, and :mod:`.running` runs forward and backward.
-2. The statements become those that a person would write. :mod:`.tidy` removes what changes nothing, and :mod:`.additions`
-   writes sums without needless signs and in place.
+2. The statements become those that a person would write: :mod:`.simplify` returns new ones, without what changes nothing,
+   and with sums in place and without needless signs.
 3. What repeats is folded. :mod:`.turns` finds the turns of a loop and :mod:`.folds` makes it a :mod:`loop <.loops>`;
    :mod:`.calls` finds the calls of modules that are alike, and :mod:`.modules` makes them one of the :mod:`.functions`;
    :mod:`.sizes` puts ``len(x)`` in place of numbers where examples of several sizes are given.

@@ -6,7 +6,7 @@ The statements keep their order, and each reads the same values as before, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,27 +14,20 @@ from .loops import Carried, Listed, Loop, Spread, Turn
 from .statements import Memory, Statement, Value, key_of, leaves_of, replaced
 from .turns import FEWEST, Repeat, Role, Search
 
-Version = tuple[Sequence[Statement], Any, dict[Value, str]]
-
 
 def folded(
-    versions: Sequence[Version], way: str = "lines", lengths: Collection[Sequence[int]] = ()
-) -> list[tuple[list[Statement], Any]]:
-    """Return the statements of each version of a program with their loops folded, and its results in terms of them.
+    statements: Sequence[Statement], results: Any, paths: dict[Value, str], every: bool = False
+) -> tuple[list[Statement], Any]:
+    """Return the statements of a program with its loops folded, and its results in terms of them.
 
-    A version has statements, results, and the text that takes each value out of its argument, such as ``params[0]``. The loops
-    are those of the longest version; ``lengths`` has each free size in all versions. ``way`` is "lines" for the loops that save
-    lines, "all" for all, or "inner" for all, the shortest turns first.
+    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``. The loops are those that save
+    lines; with ``every``, they are all, because their number of turns is free.
     """
-    searches = [Search(*version, way) for version in versions]
-    longest = max(searches, key=lambda search: len(search.statements))
-    middle = next((i for i, each in enumerate(longest.statements) if each.backward), len(longest.statements))
-    longest.fold(0, middle)
-    longest.fold(middle, len(longest.statements))
-    for i, search in enumerate(searches):
-        if search is not longest:
-            search.follow(longest, {each[searches.index(longest)] - each[i] for each in lengths})
-    return [_Folding(search).done(version[1]) for search, version in zip(searches, versions)]
+    search = Search(statements, results, paths, every)
+    middle = next((i for i, each in enumerate(statements) if each.backward), len(statements))
+    search.fold(0, middle)
+    search.fold(middle, len(statements))
+    return _Folding(search).done(results)
 
 
 class _Folding:

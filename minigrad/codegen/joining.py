@@ -12,8 +12,8 @@ import numpy as np
 
 from .functions import Key
 from .loops import Loop
+from .simplify import in_order
 from .statements import Expression, InPlace, Memory, Statement, Value, in_place, values_in
-from .tidy import in_order
 
 # The longest expressions that are put into another line: in the backward pass, and where the user's line has both.
 JOINED, JOINED_FORWARD = 48, 64

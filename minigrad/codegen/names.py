@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._source import instruction, of_library
+from .._source import SourceLine, instruction, of_library
 from ..engine.primitive import Primitive
 from ..engine.registry import registry
 from ..engine.tape import Sweep
@@ -25,7 +25,7 @@ RESERVED = {
     "np", "special", "base64", "check_arguments", "as_array", "step", "ARGUMENTS", "range", "reversed", "len", "map", "dict",
     "repr", "slice", "bool", "int", "float", "complex", "ValueError",
 }  # fmt: skip
-_RETURNED = object()
+RETURNED = "return"  # no name: it is a keyword
 
 
 def assigned_name(frame: FrameType | None, result: str | None) -> tuple[str | None, str]:
@@ -51,9 +51,9 @@ def assigned_name(frame: FrameType | None, result: str | None) -> tuple[str | No
                     word = word or known(primitive).word
             frame = frame.f_back
             continue
-        found = _assigned(frame)
-        if found is not _RETURNED:
-            return None if found is None else str(found), word
+        found = assigned_at(*instruction(frame))
+        if found is not RETURNED:
+            return found, word
         frame = frame.f_back
     return None, word
 
@@ -78,14 +78,13 @@ def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
     yield from frame.f_globals.items()
 
 
-def _assigned(frame: FrameType) -> Any:
-    """Return the name that the running expression is assigned to, ``_RETURNED`` if it is returned, and None otherwise."""
-    place, lines = instruction(frame)
+def assigned_at(place: SourceLine, lines: Sequence[str]) -> str | None:
+    """Return the name that the expression at a place is assigned to, ``RETURNED`` if it is returned, and None otherwise."""
     index = index_of(place.file, lines)
     node = index.at(place)
     if node is None:
         return None
-    return _RETURNED if index.returned(node) else _name_of(index.target(node, lists=True))
+    return RETURNED if index.returned(node) else _name_of(index.target(node, lists=True))
 
 
 def _name_of(target: ast.AST | None) -> str | None:

@@ -17,7 +17,7 @@ from ..errors import UnsupportedError
 from .arguments import Arguments, is_floating
 from .paper import Paper
 from .recording import Recording, line_of, named
-from .tidy import live
+from .simplify import live
 from .witness import described, on_the_tape
 
 

@@ -19,9 +19,9 @@ from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .arguments import Arguments, parts_of
 from .loops import Listed, Loop, Spread, Turn
+from .simplify import constant
 from .spelling import number_text
 from .statements import Check, Expression, Length, Statement, Value
-from .tidy import constant
 
 _POWERS = (0, 1, 2, -1)
 _NEAR = 8  # the largest k of size + k: the turns that a loop leaves out are few
@@ -227,14 +227,14 @@ class _Merging:
 
     def block(self, versions: Sequence[Sequence[Statement]]) -> None:
         for alike in itertools.zip_longest(*versions):
-            here = next(each for each in alike if each is not None)
-            place = (here.body[0] if isinstance(here, Loop) else here).place
-            self.place = f"line {place.line} ({place.text})" if place is not None else "the program"
+            here = self.enter(next(each for each in alike if each is not None))
             if any(each is None or _name(each) != _name(here) for each in alike):
                 raise UnsupportedError(
                     f"{self.place}: a loop runs over a size that differs between the examples, and its turns are not alike, or "
                     "too few to tell: give examples in which it has more turns"
                 )
+        for alike in zip(*versions):
+            here = self.enter(alike[0])
             if isinstance(here, Loop):
                 self.loop(here, alike)
                 continue
@@ -242,6 +242,12 @@ class _Merging:
             if isinstance(here, Check):
                 here.expected = self.merged([getattr(each, "expected", None) for each in alike])
             self.same(*zip(*[each.outputs for each in alike]))
+
+    def enter(self, statement: Statement) -> Statement:
+        """Note the line of a statement for errors."""
+        place = (statement.body[0] if isinstance(statement, Loop) else statement).place
+        self.place = f"line {place.line} ({place.text})" if place is not None else "the program"
+        return statement
 
     def same(self, *rows: Sequence[Any]) -> None:
         """Note that the values in a row are one value of the program."""

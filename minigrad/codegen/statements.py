@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -183,6 +184,34 @@ class InPlace:
 
 method = functools.lru_cache(maxsize=None)(Method)
 in_place = functools.lru_cache(maxsize=None)(InPlace)
+
+
+# --- Copies ---
+
+
+def copies_of(statements: Sequence[Statement], results: Any, copies: dict[Any, Any]) -> tuple[list[Statement], Any]:
+    """Return copies of statements and of the values that they compute, and ``results`` in terms of them: a pass may change
+    these. ``copies`` gets the copy of each statement, value and memory.
+    """
+    for statement in statements:
+        copies[statement] = copy.copy(statement)
+        for value in statement.outputs:
+            copies[value] = copy.copy(value)
+            if not value.memory.caller and value.memory not in copies:
+                memory = copies[value.memory] = Memory()
+                memory.writes = [*value.memory.writes]
+
+    def current(leaf: Any) -> Any:
+        return copies.get(leaf, leaf) if type(leaf) is Value else leaf
+
+    for statement in statements:
+        made = copies[statement]
+        made.args, made.keywords = replaced(current, (statement.args, statement.keywords))
+        made.target, made.outputs = current(statement.target), [*map(current, statement.outputs)]
+        for value in made.outputs:
+            value.statement, value.cotangent_of = made, current(value.cotangent_of)
+            value.memory = copies.get(value.memory, value.memory)
+    return [copies[statement] for statement in statements], replaced(current, results)
 
 
 # --- Values inside arguments ---

@@ -19,13 +19,13 @@ from ..graph.record.model import Graph, Node
 from ..graph.record.names import without_place
 from .arguments import Arguments
 from .loops import TextLine
-from .names import GivenNames
+from .names import GivenNames, assigned_at
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
 from .running import recorded
+from .simplify import live
 from .statements import Statement, Value
-from .tidy import live
 from .witness import right
 from .writing import written_lines
 
@@ -49,13 +49,12 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     label, expected = graph.nodes[end].label, [graph.nodes[end].value]
     if np.shape(expected[0]) or not np.array_equal(graph.nodes[end].cotangent, 1):
         raise UnsupportedError(f"{label} is not one number whose gradient is 1")
-    same: dict[Value, Value] = {}
+    same: dict[Any, Any] = {}
     try:
         arguments = Arguments(again, again.examples, whole_dicts=True)
         with reference_mode():
             recording = recorded(again, arguments, again.chosen, again.recording)
         again.finish(None)
-        readers = {value: s for s in reversed(again.statements) for value in s.values}
         program, lines = written_lines(again, [arguments], [recording], again.chosen, None, same)
         found = leaves(program(*arguments.examples))
     except MinigradError:
@@ -68,18 +67,22 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         raise UnsupportedError(
             "a hook changes its gradients, an array was changed in place, or it draws random numbers"
         )
+    again.steps = {same.get(statement, statement): steps for statement, steps in again.steps.items()}
     numbered = [(line.text, [step for s in line.statements for step in again.steps.get(s, ())]) for line in lines]
-    return program, numbered, _elsewhere(again, lines, readers, same)
+    return program, numbered, _elsewhere(again, lines, same)
 
 
-def _elsewhere(
-    again: _SecondRun, lines: Sequence[TextLine], readers: dict[Value, Statement], same: dict[Value, Value]
-) -> dict[Step, int]:
+def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], same: dict[Any, Any]) -> dict[Step, int]:
     """Return the line that computes the value of each step without a line, or else the first line that reads the value."""
+
+    def copy_of(each: Any) -> Any:
+        return same.get(each, each)
+
+    readers = {copy_of(value): copy_of(s) for s in reversed(again.statements) for value in s.values}
     line_of = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
     found: dict[Step, int] = {}
     for step in again.value_of.keys() - {step for s in line_of for step in again.steps.get(s, ())}:
-        value: Value | None = again.value_of[step]
+        value: Value | None = copy_of(again.value_of[step])
         while value is not None and step not in found:
             now, reader = value, readers.get(value)
             while now in same:
@@ -133,7 +136,7 @@ class _SecondRun:
                 value = values.get(edge.source, edge.value)
                 arguments[edge.argument] = value if edge.output is None else value[edge.output]
             self.recording.source = node.source or SourceLine("", 0, "")
-            self.recording.result = _name_of(node)
+            self.recording.result = _name_of(node, self.graph)
             call = getattr(node.primitive, "apply", node.primitive)  # a Function, or a primitive
             names = getattr(node.primitive, "arguments", None) or arguments
             out = values[node.id] = call(*[arguments.get(name) for name in names], **node.keywords)
@@ -179,8 +182,9 @@ class _SecondRun:
         return [statement for statement in new if statement.entry is entry]
 
 
-def _name_of(node: Node) -> str | None:
-    """Return the name that the program assigns a result to, read from the label of its node; None for an expression."""
+def _name_of(node: Node, graph: Graph) -> str | None:
+    """Return the name that the program gives a result, if the label of its node is that name; None for an expression."""
     found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", without_place(node.label))
-    picked = node.operation == "getitem" and node.source is not None and node.label in node.source.text  # x[0] itself
-    return found[1] if found is not None and not picked else None
+    places = [] if node.source is None else [node.source, *node.callers]
+    names = [assigned_at(place, graph.programs.get(place.file, ())) for place in places]
+    return found[1] if found is not None and found[1] in (node.name, *names) else None

@@ -6,10 +6,9 @@ list. What is unclear is no run.
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import getitem
 from typing import Any, NamedTuple
@@ -17,11 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .loops import Loop
-from .statements import Check, Statement, Value, key_of, key_of_call, leaves_of, values_in
+from .statements import Check, Memory, Statement, Value, key_of, key_of_call, leaves_of, values_in
 
 FEWEST = 3  # turns
-_LONGEST = 300  # statements of a turn
-_EFFORT = 3_000_000  # arguments that are looked at
 _PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
 
 
@@ -46,10 +43,10 @@ class Repeat:
 
 
 class Search:
-    """Finds the runs of equal turns."""
+    """Finds the runs of equal turns: those that save lines, or every one if the number of turns is free."""
 
-    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str) -> None:
-        self.statements, self.way = statements, way
+    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], every: bool) -> None:
+        self.statements, self.every = statements, every
         self.paths = {value: path for value, path in paths.items() if _PATH.fullmatch(path)}
         self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
         for i, statement in enumerate(statements):
@@ -62,17 +59,24 @@ class Search:
         self.picks = {statement.outputs[0]: _pick(statement) for statement in statements if _pick(statement)}
         forms: dict[Any, int] = {}
         self.forms = np.array([forms.setdefault(_form(statement), len(forms)) for statement in statements], int)
-        self.effort = _EFFORT
 
     def fold(self, low: int, high: int) -> None:
-        """Find the runs between two statements, those that save most lines first."""
+        """Find the runs between two statements."""
+        # Loops that save no lines. A turn that is several turns of such a loop saves none either.
+        useless: list[tuple[int, int, int]] = []
         for period, start, end in self.candidates(low, high):
+            if any(period % p == 0 and first - p <= start and end <= last + p for p, first, last in useless):
+                continue
             run = self.best(period, start, end)
-            if run is not None:
-                self.add(run)
-                self.fold(low, run.start)
-                self.fold(run.end, high)
-                return
+            if run is None:
+                continue
+            if not self.every and self.lines_saved(run) <= 0:
+                useless.append((period, start, end))
+                continue
+            self.add(run)
+            self.fold(low, run.start)
+            self.fold(run.end, high)
+            return
 
     def add(self, run: Repeat) -> None:
         self.runs.append(run)
@@ -81,75 +85,40 @@ class Search:
             for o, value in enumerate(self.statements[i].outputs):
                 self.home[value] = run, turn, (position, o)
 
-    def follow(self, other: Search, fewer: Collection[int]) -> None:
-        """Take over the runs of a longer version of the program. A number of turns is the same, or less by one of ``fewer``."""
-        mine, others = ([_kind(statement) for statement in each.statements] for each in (self, other))
-        runs = sorted(other.runs, key=lambda run: run.start)
-
-        @functools.cache
-        def counts(i: int, at: int) -> list[int] | None:
-            """Return the numbers of turns of ``runs[i:]`` if these and what is between them fit the statements from ``at``."""
-            low = runs[i - 1].end if i else 0
-            between = others[low : runs[i].start if i < len(runs) else None]
-            at += len(between)
-            if mine[at - len(between) : at] != between:
-                return None
-            if i == len(runs):
-                return [] if at == len(mine) else None
-            body = others[runs[i].start : runs[i].start + runs[i].period]
-            for count in [runs[i].count - less for less in (0, *fewer)]:
-                end = at + max(count, 2) * len(body)
-                if mine[at:end] == body * count and (rest := counts(i + 1, end)) is not None:
-                    return [count, *rest]
-            return None
-
-        starts, moved = {}, 0
-        for run, count in zip(runs, counts(0, 0) or []):
-            starts[run] = run.start + moved, run.period, count
-            moved += (count - run.count) * run.period
-        for run in other.runs:
-            start, period, count = starts.get(run, (0, 1, 0))
-            end = start + period * count
-            roles = self.roles(start, period, count) if count else None
-            if roles is not None and (self.forms[start : end - period] == self.forms[start + period : end]).all():
-                self.add(Repeat(start, period, count, roles))
-
     def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
-        """Return ``(period, start, end)`` of statements of equal form, those that save most first."""
+        """Return ``(period, start, end)`` of statements of equal form: those that save most first, or the shortest turns."""
         found = []
-        for period in range(1, min((high - low) // FEWEST, _LONGEST) + 1):
+        for period in range(1, (high - low) // FEWEST + 1):
             equal = self.forms[low : high - period] == self.forms[low + period : high]
             edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
             for first, last in edges.reshape(-1, 2).tolist():
                 if last - first >= (FEWEST - 1) * period:
                     saved = ((last - first) // period) * period
-                    found.append((-saved * (self.way != "inner"), period, low + first, low + last + period))
-        return [(period, start, end) for _, period, start, end in sorted(found)[:40]]
+                    found.append((0 if self.every else -saved, period, low + first, low + last + period))
+        return [(period, start, end) for _, period, start, end in sorted(found)]
 
     def best(self, period: int, start: int, end: int) -> Repeat | None:
-        """Return the best run of a period; it may leave out turns at both ends."""
-        starts = range(start, min(start + 3 * period, end))
-        if self.way == "inner":
-            tries = sorted((-self.most(first, period, end), first) for first in starts)
-        else:
-            tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
+        """Return the run of a period that reads best; it may leave out turns at both ends."""
         found: tuple[float, Repeat] | None = None
-        for minus, first in tries:
-            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < FEWEST:
+        for first in range(start, min(start + 3 * period, end - FEWEST * period + 1)):
+            most = (end - first) // period  # no score is higher
+            if found is not None and most <= found[0]:
                 break
-            roles = self.roles(first, period, -minus)
-            if roles is None:
+            roles = self.roles(first, period, FEWEST)
+            if roles is None or (found is not None and self.score(Repeat(first, period, most, roles)) <= found[0]):
                 continue
-            run = Repeat(first, period, -minus, roles)
-            score = self.score(run)
-            if found is None or score > found[0]:
-                found = score, run
-        return found[1] if found is not None and (self.way != "lines" or self.lines_saved(found[1]) > 0) else None
+            run = self.longest(first, period, end)
+            if found is None or self.score(run) > found[0]:
+                found = self.score(run), run
+        return None if found is None else found[1]
 
-    def most(self, start: int, period: int, end: int) -> int:
-        """Return the largest number of equal turns; the statements of an equal loop may follow."""
-        numbers = range(FEWEST, (end - start) // period + 1)
-        return FEWEST - 1 + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
+    def longest(self, start: int, period: int, end: int) -> Repeat:
+        """Return the run with the largest number of equal turns; the statements of an equal loop may follow."""
+        numbers = range(FEWEST + 1, (end - start) // period + 1)
+        count = FEWEST + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
+        roles = self.roles(start, period, count)
+        assert roles is not None
+        return Repeat(start, period, count, roles)
 
     def lines_saved(self, run: Repeat) -> int:
         """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
@@ -190,7 +159,6 @@ class Search:
             numbers = range(start + position, start + period * count, period)
             if not _equal_outputs([self.statements[i] for i in numbers]):
                 return None
-            self.effort -= count * (1 + len(self.leaves[start + position]))
             roles = []
             for column in zip(*(self.leaves[i] for i in numbers)):
                 role = self.role(column, start, period, self.statements[start + position])
@@ -202,12 +170,14 @@ class Search:
         first = next(patterns)
         return found if all(pattern == first for pattern in patterns) else None
 
-    def written(self, start: int, period: int) -> list[bool]:
+    def written(self, start: int, period: int) -> list[int | None]:
         """Return which arguments of a turn share memory with what the turn writes to: that must not differ."""
-        turn = range(start, start + period)
-        targets = [target.memory for i in turn if (target := self.statements[i].target) is not None]
-        read = [leaf for i in turn for leaf in self.leaves[i]]
-        return [type(leaf) is Value and leaf.memory is memory for memory in targets for leaf in read]
+        first: dict[Memory, int] = {}  # the first statement that writes to a memory
+        for i in range(period):
+            if (target := self.statements[start + i].target) is not None:
+                first.setdefault(target.memory, i)
+        read = [leaf for i in range(period) for leaf in self.leaves[start + i]]
+        return [first.get(leaf.memory) if type(leaf) is Value else None for leaf in read] if first else []
 
     def role(self, column: Sequence[Any], start: int, period: int, statement: Statement) -> Role | None:
         """Return what an argument is in all turns, given what it is in each; None if that is unclear."""
@@ -277,10 +247,6 @@ def form_of(statement: Statement) -> Any:
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
     return key_of_call(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
-
-
-def _kind(statement: Statement) -> Any:
-    return key_of_call(statement.call), str(statement.place)
 
 
 def _shape(tree: Any) -> Iterator[Any]:

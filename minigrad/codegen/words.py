@@ -13,9 +13,9 @@ from .functions import FunctionCall, Key, call_line, key_line
 from .joining import ADDING, ATOM, Joining
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import Constants, GivenNames, quoted
+from .simplify import constant
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import Check, Expression, InPlace, Method, Statement, Value, owns, replaced, ufunc_of, values_in
-from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.observers import reference_mode
-from ..errors import UnsupportedError
 from .arguments import Arguments
 from .folds import folded
 from .functions import Dicts, WrittenFunction, function_lines
@@ -19,10 +18,10 @@ from .names import RESERVED, Constants, GivenNames
 from .program import WrittenProgram
 from .recording import Recording
 from .running import recorded_or_refused
+from .simplify import simplified
 from .sizes import Sizes, generalised
 from .spelling import array_text, wrapped
-from .statements import Check, Statement, Value
-from .tidy import tidied
+from .statements import Check, Statement
 from .witness import compare, compare_runs, compare_sizes, described
 from .words import Text
 
@@ -109,18 +108,19 @@ def written_lines(
     runs: Sequence[Recording],
     chosen: Sequence[int],
     free: Sizes | None,
-    same: dict[Value, Value] | None = None,
+    same: dict[Any, Any] | None = None,
 ) -> tuple[WrittenProgram, list[TextLine]]:
     """Write the program of the runs for the examples. Return it, and its lines, each with the statements that it runs.
 
-    If ``same`` is given, each value that is replaced is noted there, with its replacement.
+    If ``same`` is given, the copies of the statements and values of the runs are noted there, and what replaces a value.
     """
     arguments = versions[0]
     taken = {*_of_step(arguments), *RESERVED}
-    if free is None:
-        draft = _with_functions(runs[0], arguments, chosen, taken, same)
-    else:
-        draft = _for_all_sizes(f, versions, runs, chosen, free)
+    draft = (
+        _with_functions(runs[0], arguments, chosen, taken, same)
+        if free is None
+        else _for_all_sizes(versions, runs, free)
+    )
     names = GivenNames(taken)
     leaves = zip(draft.run.inputs, arguments.leaves)
     names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
@@ -151,15 +151,15 @@ def _head(f: Any, arguments: Arguments, check: str, constants: dict[str, Any], s
 
 
 def _with_functions(
-    run: Recording, arguments: Arguments, chosen: Sequence[int], taken: set[str], same: dict[Value, Value] | None
+    run: Recording, arguments: Arguments, chosen: Sequence[int], taken: set[str], same: dict[Any, Any] | None
 ) -> _Draft:
     """Write calls of modules as calls of functions, and fold the loops in all functions. Their names are added to ``taken``."""
-    statements, results, paths = _tidied(run, arguments, same)
+    statements, results, paths = _simplified(run, arguments, same)
     dicts, results = _large_dicts(arguments, [*zip(run.inputs, arguments.leaves)], results, chosen)
     modules = Modules(statements, results, dicts, taken)
     for function in modules.functions:
-        ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
-    ((rest, results),) = folded([(modules.rest(), results, paths)])
+        function.body, function.outputs = folded(function.body, function.outputs, {})
+    rest, results = folded(modules.rest(), results, paths)
     return _Draft(rest, results, run, statements, dicts, modules.functions)
 
 
@@ -172,40 +172,22 @@ def _wrapped(functions: Sequence[Sequence[TextLine]]) -> list[TextLine]:
     return lines
 
 
-def _for_all_sizes(
-    f: Callable[..., Any],
-    versions: Sequence[Arguments],
-    runs: Sequence[Recording],
-    chosen: Sequence[int],
-    free: Sizes,
-) -> _Draft:
-    """Fold the loops of the runs in one of several ways, and merge them.
+def _for_all_sizes(versions: Sequence[Arguments], runs: Sequence[Recording], free: Sizes) -> _Draft:
+    """Fold the loops of each run, and merge the runs.
 
     Raises:
-        UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
+        UnsupportedError: the programs differ in more than numbers.
     """
-    errors = []
-    for i, way in enumerate(("lines", "", "all", "inner")):
-        if i:  # the first way has changed the statements
-            runs = [recorded_or_refused(f, arguments, chosen) for arguments in versions]
-        found: Any = [*map(_tidied, runs, versions)]
-        equal = len({len(statements) for statements, *_ in found}) == 1
-        if equal is (way in ("all", "inner")) and way != "lines":
-            continue
-        try:
-            found = folded(found, way, free.lengths.values()) if way else [part[:2] for part in found]
-            statements, results = generalised(free, found)
-            flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
-            return _Draft(statements, results, runs[0], flat, Dicts(), [])
-        except UnsupportedError as error:
-            errors.append(error)
-    raise next((error for error in errors if "give an example" in str(error)), errors[-1])
+    found = [folded(*_simplified(run, arguments), every=True) for run, arguments in zip(runs, versions)]
+    statements, results = generalised(free, found)
+    flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+    return _Draft(statements, results, runs[0], flat, Dicts(), [])
 
 
-def _tidied(run: Recording, arguments: Arguments, same: dict[Value, Value] | None = None) -> tuple[Any, Any, Any]:
-    """Return the tidied statements of a run, its results, and the text of each of its arguments."""
+def _simplified(run: Recording, arguments: Arguments, same: dict[Any, Any] | None = None) -> tuple[Any, Any, Any]:
+    """Return the simplified statements of a run, its results, and the text of each of its arguments."""
     paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
-    return *tidied(run.statements, run.results, same), paths
+    return *simplified(run.statements, run.results, same), paths
 
 
 def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:

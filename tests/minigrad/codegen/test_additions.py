@@ -9,10 +9,12 @@ import pytest
 
 import minigrad as mg
 from minigrad.codegen import WrittenProgram
+from minigrad.codegen.arguments import Arguments
 from minigrad.codegen.paper import Paper
 from minigrad.codegen.recording import Recording
-from minigrad.codegen.statements import Value
-from minigrad.codegen.tidy import tidied
+from minigrad.codegen.running import recorded
+from minigrad.codegen.simplify import simplified
+from minigrad.codegen.statements import Value, replaced
 from tests.minigrad.codegen.apart import on_the_tape
 
 INDICES = [slice(0, 2), slice(2, 4), slice(1, 3), slice(2, None, -2)]
@@ -111,8 +113,46 @@ def test_what_no_sweep_does_is_right_too(kind: int) -> None:
         total = early * 1.0
     results = early._value, total._value
     expected = run(recording.statements, recording.inputs, results)
-    statements, tidy = tidied(recording.statements, results)
+    statements, tidy = simplified(recording.statements, results)
     assert run(statements, recording.inputs, tidy) == expected
+
+
+def test_the_recording_stays_as_it_is() -> None:
+    """Passes return new statements, so that a recording can be written in several ways."""
+
+    def f(x: Any, W: Any, c: Any) -> Any:
+        buffer = np.zeros_like(c)
+        buffer[:2] += -c[1:] * 1.0
+        h = np.tanh(np.tanh(np.stack([buffer, c]) @ W + x) @ W + x)
+        gate = np.sin(h)
+        return np.sum(gate * c + (1 - gate) * h) + np.sum(x[1:]) - np.sum(x[:2] * -buffer[1:])
+
+    arguments = Arguments(f, [np.arange(3.0), np.ones((3, 3)), np.ones(3)])
+    run = recorded(f, arguments, [0, 1], Recording(Paper))
+
+    def state() -> str:
+        values = {v: i for i, v in enumerate(dict.fromkeys(v for s in run.statements for v in (*s.values, *s.outputs)))}
+        parts = [(s.call, s.args, s.keywords, s.target, s.outputs, s.name) for s in run.statements]
+        kept = [(v.memory.writes, np.asarray(v.data).tobytes(), values.get(v.cotangent_of)) for v in values]  # type: ignore[arg-type]
+        return str(
+            (replaced(lambda leaf: values[leaf] if type(leaf) is Value else leaf, parts), kept, len(run.statements))
+        )
+
+    before = state()
+    counts = {len(simplified(run.statements, run.results)[0]) for _ in range(2)}
+    assert state() == before
+    assert len(counts) == 1
+
+
+def test_a_bias_is_summed_without_an_axis_that_goes_again() -> None:
+    """Also where the sum is written to later, by the contribution of another use."""
+
+    def f(x: Any, b: Any) -> Any:
+        return np.sum(np.tanh(x + b)) + np.sum(np.sin(2 * x + b))
+
+    text = str(assert_same_bytes(f, np.arange(6.0).reshape(2, 3), np.ones(3)))
+    assert "keepdims" not in text
+    assert ".copy()" not in text
 
 
 def test_a_part_of_a_buffer_is_added_to_in_one_statement() -> None:

@@ -1,5 +1,6 @@
 """Loops of the user's function become loops of the program, to the bit; what is unclear stays written out."""
 
+import linecache
 import re
 from collections.abc import Callable
 from typing import Any
@@ -533,6 +534,17 @@ def test_a_value_with_a_name_keeps_it_before_a_loop() -> None:
     assert "    start = np.cos(x)\n    h = start\n    hs = []\n    for " in re.sub(" *#.*\n", "", text)
 
 
+@pytest.mark.thorough
+def test_a_turn_may_be_of_any_length() -> None:
+    source = ["def f(x):\n", "    for _ in range(6):\n", *["        x = np.sin(x)\n"] * 301, "    return np.sum(x)\n"]
+    linecache.cache["<a long turn>"] = sum(map(len, source)), None, source, "<a long turn>"
+    namespace: dict[str, Any] = {"np": np}
+    exec(compile("".join(source), "<a long turn>", "exec"), namespace)
+    text = str(mg.write_numpy(namespace["f"], np.ones(1)))
+    assert text.count("    for ") == 2
+    assert len(lines(text)) < 2000  # 3,600 if the turns were written out
+
+
 def test_a_loop_of_fixed_length_folds_with_free_sizes_too() -> None:
     second = [np.ones((5, 5)), np.ones(5)]
     assert "for _ in range(8):" in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[second]))
@@ -548,7 +560,7 @@ def test_a_folded_program_has_the_bits_of_the_unfolded_one(name: str, monkeypatc
             programs.append(mg.write_numpy(ordinary.function, *ordinary.examples(0)))
         except mg.UnsupportedError:
             return
-        monkeypatch.setattr(writing, "folded", lambda versions: [version[:2] for version in versions])
+        monkeypatch.setattr(writing, "folded", lambda statements, results, paths: (statements, results))
     folded, plain = programs
     for seed in range(3):
         try:

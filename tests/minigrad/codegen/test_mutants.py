@@ -34,10 +34,10 @@ ENDLESS = {"work_queue"}  # without one of its checks, the loop of the function 
 def plant(mistake: Any, seed: str, patch: pytest.MonkeyPatch) -> list[bool]:
     """Let the writer make a mistake. The list that is returned gets whether it had an occasion, each time it writes."""
     made: list[bool] = []
-    tidied, written = writing.__dict__["tidied"], writing.__dict__["WrittenProgram"]
+    simplified, written = writing.__dict__["simplified"], writing.__dict__["WrittenProgram"]
 
     def in_statements(statements: Any, results: Any, *rest: Any) -> Any:
-        statements, results = tidied(statements, results, *rest)
+        statements, results = simplified(statements, results, *rest)
         made.append(mistake(statements, random.Random(seed)))
         return statements, results
 
@@ -50,7 +50,7 @@ def plant(mistake: Any, seed: str, patch: pytest.MonkeyPatch) -> list[bool]:
         return written(ast.unparse(tree) + "\n" if changes else step, *rest)
 
     patch.setattr(
-        writing, *(("tidied", in_statements) if mistake in mistakes.IN_STATEMENTS else ("WrittenProgram", in_text))
+        writing, *(("simplified", in_statements) if mistake in mistakes.IN_STATEMENTS else ("WrittenProgram", in_text))
     )
     return made
 

@@ -74,6 +74,18 @@ def test_the_lines_of_the_slide_name_their_steps() -> None:
     assert where["product p -> b2"] == where["product p -> h @ W2"] == "derror = 0.0625 * (2 * error)"
 
 
+def test_an_element_has_the_name_that_the_program_gives_it() -> None:
+    def elements(x: Any) -> Any:
+        y = x * x
+        first = y[0]
+        return np.sum(np.sin(first) * first) + np.sum(np.sin(y[1]) * y[1])
+
+    _, lines, _ = written_trace(swept(lambda: elements(leaf(np.ones((2, 3))))))
+    found = [text.strip() for text, _ in lines]
+    assert "first = y[0]" in found
+    assert "part = y[1]" in found  # y[1] is no name
+
+
 def ran(source: str, arguments: list[Any]) -> Iterator[tuple[int, str, Any]]:
     """Run the function of a text. Yield the number of the last line of each assignment, its name, and what it assigns."""
     namespace: dict[str, Any] = {}

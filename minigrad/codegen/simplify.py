@@ -1,0 +1,449 @@
+"""Simplify what was recorded: unused values, copies that change nothing, sums by way of ones, needless signs and sums.
+
+No step changes a bit of the results. A value whose memory is written to is left as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from operator import getitem, setitem
+from typing import Any
+
+import numpy as np
+
+from .statements import (
+    Check,
+    InPlace,
+    Memory,
+    Method,
+    Statement,
+    Value,
+    copies_of,
+    in_place,
+    key_of,
+    key_of_call,
+    replaced,
+    values_in,
+)
+
+_AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
+_BY_ONE = {np.multiply, np.divide}
+_SAME_SHAPE = {
+    np.broadcast_to, np.reshape, np.transpose, np.swapaxes, np.squeeze, np.ravel, np.expand_dims, np.copy, np.real
+}  # fmt: skip
+
+
+def simplified(
+    statements: Sequence[Statement], results: Any, same: dict[Any, Any] | None = None
+) -> tuple[list[Statement], Any]:
+    """Return new statements, and ``results`` (a tree of values) in terms of them.
+
+    If ``same`` is given, the copy of each statement and value is noted there, and the replacement of each value.
+    """
+    same = {} if same is None else same
+    work = _Simplifying(*copies_of(live(statements, results), results, same))
+    for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate):
+        step()
+        work.finish()
+        work.statements = live(work.statements, work.results)
+    for statement in work.statements:
+        for value in statement.outputs:
+            value.cotangent_of = work.current(value.cotangent_of)
+    same.update(work.same)
+    return work.statements, work.results
+
+
+def live(statements: Sequence[Statement], results: Any) -> list[Statement]:
+    """Return the statements on which the results or a check depend."""
+    needed = set(values_in(results))
+    while True:
+        memories = {value.memory for value in needed}
+        before = len(needed)
+        kept = []
+        for statement in reversed(statements):
+            writes = statement.target is not None and statement.target.memory in memories
+            if isinstance(statement, Check) or writes or any(value in needed for value in statement.outputs):
+                kept.append(statement)
+                needed.update(statement.values)
+                memories.update(value.memory for value in statement.values)
+        if len(needed) == before:
+            return kept[::-1]
+
+
+def constant(value: Any) -> Any:
+    """Return the number that every element of a value without dependence has, as a NumPy scalar; None if there is none."""
+    if type(value) is not Value or value.depends or value.memory.writes or value.statement is None:
+        return None
+    data = np.asarray(value.data)
+    if not data.size or data.dtype.kind not in "fiub":
+        return None
+    first = data.flat[0]
+    return first if data.ndim == 0 or bool((data == first).all()) else None
+
+
+class _Simplifying:
+    """Statements that are changed step by step, and the values that are replaced."""
+
+    def __init__(self, statements: list[Statement], results: Any) -> None:
+        self.statements, self.results = statements, results
+        self.same: dict[Value, Value] = {}  # values that are replaced, each with its replacement
+        self.gone: set[Statement] = set()
+
+    def current(self, leaf: Any) -> Any:
+        while type(leaf) is Value and leaf in self.same:
+            leaf = self.same[leaf]
+        return leaf
+
+    def rewrite(self, statement: Statement) -> None:
+        """Put the replacements into the arguments of a statement."""
+        statement.args = replaced(self.current, statement.args)
+        statement.keywords = replaced(self.current, statement.keywords)
+        statement.target = self.current(statement.target)
+
+    def replace(self, value: Value, by: Value) -> None:
+        self.same[value] = by
+        if by.statement is not None and by.statement.backward and by.cotangent_of is None:
+            by.cotangent_of = value.cotangent_of
+        if value.statement is not None and by.statement is not None and not by.statement.name:
+            by.statement.name = value.statement.name
+
+    def finish(self) -> None:
+        """Put the replacements everywhere, and leave out the statements that are gone."""
+        self.statements = [statement for statement in self.statements if statement not in self.gone]
+        for statement in self.statements:
+            self.rewrite(statement)
+        self.results = replaced(self.current, self.results)
+
+    def uses(self) -> Counter[Value]:
+        """Count the readers of each value; a result has at least two."""
+        found = Counter(value for statement in self.statements for value in statement.values)
+        found.update(list(values_in(self.results)) * 2)
+        return found
+
+    def simplify(self) -> None:
+        seen: dict[Any, Value] = {}
+        uses = self.uses()
+        read = (value for statement in self.statements for value in statement.values)
+        views = {_view(value): value for value in read if value.statement is None}
+        for statement in self.statements:
+            self.rewrite(statement)
+            if isinstance(statement.call, InPlace) and statement.target is not None:
+                self.literals(statement, statement.target)
+            if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
+                continue
+            (value,) = statement.outputs
+            scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
+            self.literals(statement, value)
+            self.merge(statement, value, uses)
+            if not settled(value, statement):
+                continue
+            self.ones(statement, value)
+            other = self.unchanged(statement, value)
+            if other is None and not value.memory.writes:
+                known = views.get(_view(value)) or seen.setdefault((scopes, _view(value)), value)
+                alone = len(statement.values) == 1  # what an index picks differs with its values
+                if known is not value and known.memory is value.memory and alone:
+                    other = known
+            if other is None and not value.memory.writes and (key := _key(statement)) is not None:
+                other = seen.setdefault((scopes, key), value)
+            if other is not None and other is not value:
+                self.replace(value, other)
+
+    def unchanged(self, statement: Statement, value: Value) -> Value | None:
+        """Return the argument that the statement only hands on, to the bit; None if it does more."""
+        args, call = statement.args, statement.call
+        first = args[0] if args else None
+        if call is np.multiply and _is(first, 1) and alike(args[1], value, statement):
+            return self.current(args[1])
+        if type(first) is not Value or not alike(first, value, statement):
+            return None
+        hands_on = (
+            (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and in_order(first))))
+            or call is np.positive
+            or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not same_layout(first, value)))
+            or (call in _BY_ONE and len(args) == 2 and _is(args[1], 1))
+            or (call is np.subtract and _is(args[1], 0))
+            or (call is np.sum and first.data.ndim == 0)
+        )
+        return self.current(first) if hands_on else None
+
+    def ones(self, statement: Statement, value: Value) -> None:
+        """Write ``y`` times an array of ones as ``y``, broadcast, so that the operation that reads it can broadcast it."""
+        if statement.call is not np.multiply or len(statement.args) != 2 or value.memory.writes:
+            return
+        (first, other), shape = statement.args, np.shape(value.data)
+        if type(other) is not Value or not _is(first, 1) or not settled(other, statement):
+            return
+        if other.data.dtype == value.data.dtype and np.shape(other.data) != shape:
+            statement.call, statement.args = np.broadcast_to, (other, shape)
+            value.data, value.memory = np.broadcast_to(other.data, shape), other.memory
+
+    def literals(self, statement: Statement, value: Value) -> None:
+        """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
+        call = statement.call.ufunc if isinstance(statement.call, InPlace) else statement.call
+        if not isinstance(call, np.ufunc) or (call.nin, call.nout, call.signature) != (2, 1, None):
+            return
+        if statement.keywords or len(statement.args) != 2:
+            return
+        args = list(statement.args)
+        for i in range(2):
+            arg, other = args[i], args[1 - i]
+            if isinstance(arg, np.generic) and type(other) is Value:
+                args[i] = _weak(arg, other, value)
+            if type(arg) is not Value or type(other) is not Value:
+                continue
+            shape = np.shape(other.data)
+            number = constant(arg)
+            if number is not None and other.depends and shape == np.shape(value.data):
+                args[i] = _weak(number, other, value)
+            elif made_by(arg, np.broadcast_to) and not arg.memory.writes:
+                source = self.current(arg.statement.args[0])  # type: ignore[union-attr]
+                if type(source) is Value and np.broadcast_shapes(np.shape(source.data), shape) == np.shape(value.data):
+                    args[i] = source
+        statement.args = tuple(args)
+
+    def merge(self, statement: Statement, value: Value, uses: Counter[Value]) -> None:
+        """Write ``x.sum(axis, keepdims=True).reshape(...)`` as ``x.sum(axis)``, and two reshapes as one."""
+        first = statement.args[0] if statement.args else None
+        if statement.call is not np.reshape or type(first) is not Value or not first.statement:
+            return
+        before, written = first.statement, bool(first.memory.writes)
+        inner = before.args[0] if before.args else None
+        if type(inner) is not Value or not settled(inner, before):
+            return
+        if [*map(id, before.scopes)] != [*map(id, statement.scopes)]:
+            return
+        axis = before.keywords.get("axis")
+        if before.call is np.sum and before.keywords.get("keepdims") and axis is not None:
+            axes = {i % inner.data.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
+            rest = tuple(n for i, n in enumerate(inner.data.shape) if i not in axes)
+            if rest == np.shape(value.data) and (uses[first] == 1 or not written):
+                statement.call, statement.args = np.sum, (inner,)
+                only = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+                statement.keywords = {} if len(axes) == inner.data.ndim else {"axis": only}
+                value.memory = first.memory if written else Memory()  # a sum is new, a reshape is a view
+                value.data = np.copy(value.data) if np.ndim(value.data) else value.data
+        elif before.call is np.reshape and inner.data.flags.c_contiguous and not written:
+            statement.args = (inner, *statement.args[1:])
+
+    def parts(self) -> None:
+        """Write ``p = x[i]``, ``p += y`` and ``x[i] = p``, which Python makes of ``x[i] += y``, as that again."""
+        uses = self.uses()
+        changes = {each.target: each for each in self.statements if isinstance(each.call, InPlace)}
+        for statement in self.statements:
+            if statement.call is not setitem or type(part := statement.args[2]) is not Value or part.statement is None:
+                continue
+            (array, index, _), inside = statement.args, part in changes
+            change = changes.get(part, part.statement)
+            picked: Any = part if inside else next(iter(change.args), None)
+            ufunc = change.call.ufunc if isinstance(change.call, InPlace) else change.call
+            if ufunc not in _AUGMENTED or not made_by(picked, getitem):
+                continue
+            alone = uses[part] == 3 if inside else uses[part] == uses[picked] == 1
+            alike = np.shape(part.data) == np.shape(picked.data) and part.data.dtype == array.data.dtype
+            between = [n for n in array.memory.writes if picked.statement.number < n < statement.number]
+            untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
+            if alone and alike and untouched and key_of_tree(picked.statement.args) == key_of_tree((array, index)):
+                statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
+                self.gone.add(change)
+
+    def signs(self) -> None:
+        """In the backward pass, write ``-(-x * y / z)`` as ``x * y / z``, and ``x + -y`` as ``x - y``."""
+        uses = self.uses()
+
+        def negated(value: Any) -> Any:
+            """Return the argument of a negation; None if the value is something else."""
+            inner = value.statement.args[0] if made_by(value, np.negative) and not value.memory.writes else None
+            return inner if type(inner) is Value and settled(inner, value.statement) else None
+
+        for statement in self.statements:
+            self.rewrite(statement)
+            args, call = statement.args, statement.call
+            if not statement.backward:
+                continue
+            if call in (np.add, in_place(np.add)) and (inner := negated(args[1])) is not None:
+                statement.call = np.subtract if call is np.add else in_place(np.subtract)
+                statement.args = args[0], inner
+            elif call is np.add and (inner := negated(args[0])) is not None:
+                statement.call, statement.args = np.subtract, (args[1], inner)
+            product = [args[0]] if call is np.negative else []  # its value, that of its first factor, and so on
+            while product and negated(value := product[-1]) is None:
+                goes_on = made_by(value, np.multiply) or made_by(value, np.divide)
+                if not goes_on or uses[value] > 1 or value.data.dtype.kind != "f":
+                    break
+                product.append(value.statement.args[0])
+            else:
+                if len(product) > 1:
+                    first = product[-2].statement
+                    first.args = negated(product[-1]), *first.args[1:]
+                    for value in product[:-1]:
+                        value.data = -value.data
+                    product[0].cotangent_of = statement.outputs[0].cotangent_of
+                    self.replace(statement.outputs[0], product[0])
+                    self.gone.add(statement)
+
+    def scatter(self) -> None:
+        """Write gradients of parts of an array, ``a[i] = x``, ``b[j] = y``, ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
+        uses = self.uses()
+        parts: dict[Any, Statement] = {}  # the only statement that writes into a value, which is zero elsewhere
+        sums: dict[Any, list[Statement]] = {}  # the statements that add parts, until another one reads the sum
+        for statement in self.statements:
+            target, args, call = statement.target, statement.args, statement.call
+            added = [arg for arg in args if type(arg) is Value and arg in parts and (uses[arg] == 3 or arg is target)]
+            if call is setitem and _is_part(statement):
+                parts[target] = statement
+            elif call is np.add and len(added) == 2:
+                sums[statement.outputs[0]] = [statement]
+            elif call is in_place(np.add) and len(added) == 2 and target not in sums:
+                sums[target] = [statement]
+            elif call is in_place(np.add) and target in sums and parts[added[-1]].number > sums[target][-1].number:
+                sums[target].append(statement)
+            else:
+                for value in statement.values:
+                    self.add_parts(value, sums.pop(value, []), parts)
+                    parts.pop(value, None)
+        for value, additions in sums.items():
+            self.add_parts(value, additions, parts)
+
+    def add_parts(self, total: Value, additions: list[Statement], parts: dict[Any, Statement]) -> None:
+        """Let the parts of a sum add to one array. It is 0 where -0 is added, as the sum is except where all parts are -0."""
+        if not additions:
+            return
+        added = [*additions[0].args, *(each.args[1] for each in additions[1:])]
+        writing = sorted((parts[value] for value in added), key=lambda each: each.number)
+        first, *others = writing
+        count, array = np.zeros(np.shape(total.data), int), first.args[0]
+        for each in writing:
+            count[each.args[1]] += 1
+        if (count == len(writing)).any():
+            if len({key_of_tree(each.args[1]) for each in writing}) > 1:
+                return
+        else:
+            first.call = in_place(np.add, True)
+        for each in others:
+            each.call, each.target, each.args = in_place(np.add, True), array, (array, *each.args[1:])
+        self.gone.update(additions)
+        array.memory = total.memory
+        array.memory.writes += [each.number for each in writing]
+        if total is not array:
+            self.replace(total, array)
+
+    def accumulate(self) -> None:
+        """Write ``dh = a + b`` as ``a += b`` in the backward pass, where nothing else reads ``a``."""
+        uses = self.uses()
+        members = Counter(value.memory for statement in self.statements for value in statement.outputs)
+        for statement in self.statements:
+            self.rewrite(statement)
+            if statement.call not in (np.add, np.subtract) or not statement.backward:
+                continue
+            if any(type(arg) is not Value for arg in statement.args):
+                continue
+            total, (first, second) = statement.outputs[0], statement.args
+            if (
+                uses[first] == 1
+                and first is not second
+                and isinstance(first.data, np.ndarray)  # a number is immutable: a loop would have to carry its name
+                and not first.memory.writes
+                and alike(first, total, statement)
+                and same_layout(first, total)
+                and total.cotangent_of is not None
+                and first.cotangent_of in (None, total.cotangent_of)
+                and _is_new(first, members)
+                and members[total.memory] == 1
+            ):
+                statement.call, statement.target, statement.outputs = in_place(statement.call), first, []
+                first.memory.writes += [statement.number, *total.memory.writes]
+                uses[first] = uses[total]
+                members[first.memory] += members[total.memory] - 1
+                self.replace(total, first)
+
+
+# --- Facts about values and statements ---
+
+
+def _view(value: Value) -> Any:
+    """Return a key that two values share if they are the same part of one memory, seen in the same way."""
+    data = value.data
+    if not isinstance(data, np.ndarray) or not data.size:
+        return id(value)
+    return data.__array_interface__["data"][0], data.shape, data.strides, data.dtype.str
+
+
+def in_order(value: Value) -> bool:
+    return np.ndim(value.data) == 0 or bool(value.data.flags.c_contiguous)
+
+
+def _is(arg: Any, wanted: int) -> bool:
+    number = arg if type(arg) in (int, float) else constant(arg)
+    return number is not None and bool(number == wanted) and not np.signbit(number)
+
+
+def _weak(number: Any, other: Value, value: Value) -> Any:
+    """Return a constant as a Python number if that gives the same dtype, or else as NumPy's scalar."""
+    plain = number.item()
+    if type(plain) is float and other.data.dtype.kind == "f" and np.result_type(other.data, plain) == value.data.dtype:
+        return plain
+    return number
+
+
+def _key(statement: Statement) -> Any:
+    """Return a key that two statements share if they compute the same; None if that cannot be told."""
+    if any(value.memory.writes for value in statement.values):
+        return None
+    if isinstance(statement.call, Method) and statement.call.__name__ in ("copy", "flatten"):
+        return None
+    if statement.call is getitem and not isinstance(statement.outputs[0].data, np.ndarray):
+        return None  # x[3] is short, and equal turns of loops have it each
+    args = statement.args
+    if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
+        args = args[0], np.shape(statement.outputs[0].data)
+    return key_of_call(statement.call), key_of_tree((args, statement.keywords))
+
+
+def _is_part(statement: Statement) -> bool:
+    """Whether a statement is the first to write into new zeros, and at an index that is known."""
+    target, index, _ = statement.args
+    first = made_by(target, np.zeros) and target.memory.writes[0] == statement.number
+    return first and not any(values_in(index))
+
+
+def _is_new(value: Value, members: Counter[Any]) -> bool:
+    """Whether a value has memory that no other value shares and that its statement allocated."""
+    statement, data = value.statement, value.data
+    allocated = isinstance(data, np.ndarray) and data.base is None and data.flags.writeable
+    new = statement is not None and (isinstance(statement.call, np.ufunc) or statement.call is np.sum)
+    return allocated and new and members[value.memory] == 1 and not value.memory.caller
+
+
+def settled(value: Value, statement: Statement) -> bool:
+    """Whether nothing writes to a value after the statement."""
+    return not any(write > statement.number for write in value.memory.writes)
+
+
+def same_layout(arg: Value, value: Value) -> bool:
+    """Whether two values have the same order of their elements in memory, in which a sum over them adds."""
+    return bool(arg.data.strides == value.data.strides) or math.prod(np.shape(arg.data)) == 1
+
+
+def alike(arg: Any, value: Value, statement: Statement) -> bool:
+    """Whether an argument has the shape and dtype of the result, and is not written to later."""
+    if type(arg) is not Value or not settled(arg, statement):
+        return False
+    return np.shape(arg.data) == np.shape(value.data) and arg.data.dtype == value.data.dtype
+
+
+def made_by(value: Any, call: Any) -> bool:
+    return type(value) is Value and value.statement is not None and value.statement.call is call
+
+
+def key_of_tree(tree: Any) -> Any:
+    """Return a key that two trees of arguments share if they have the same values and constants."""
+    if isinstance(tree, (tuple, list)):
+        return (type(tree), *map(key_of_tree, tree))
+    if isinstance(tree, dict):
+        return tuple((name, key_of_tree(item)) for name, item in sorted(tree.items()))
+    if isinstance(tree, slice):
+        return slice, key_of_tree((tree.start, tree.stop, tree.step))
+    return key_of(tree)
