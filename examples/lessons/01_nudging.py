@@ -181,7 +181,7 @@ print(
 # | `3 * x` | 3 |
 # | `u + 1` | 1 |
 # | `v ** 2` | `2 * v` |
-# | `w * x`, by `w` | `x` |
+# | `w * x`, with respect to `w` | `x` |
 # | `tanh(z)` | `1 - tanh(z) ** 2` |
 #
 # `tanh` may be new: it is a function that squeezes every number into the range from -1 to 1, steep at 0 and flat far
@@ -215,8 +215,8 @@ print("after: ", x.grad)
 #     a = tanh(z)
 #     loss = (a - y) ** 2
 #
-# Task **1.3**: write the loss and its derivatives by `w` and by `b`, with the chain rule. `minigrad learn check 1.3`
-# compares with nudges.
+# Task **1.3**: write the loss and its derivatives with respect to `w` and to `b`, with the chain rule.
+# `minigrad learn check 1.3` compares with nudges.
 #
 # ## Break
 #

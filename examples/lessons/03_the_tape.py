@@ -97,12 +97,12 @@ print("gradients:", backward(loss))
 # %% [markdown] name="how"
 # This is everything. Read it once more, slowly:
 #
-# - `multiply` computes, *and* writes a line. The slopes are known at this moment: the one by `i` is the number of
-#   `j`, and the other way round. Of the operation itself nothing is kept, not even its name.
+# - `multiply` computes, *and* writes a line. The slopes are known at this moment: the one with respect to `i` is the
+#   number of `j`, and the other way round. Nothing else is kept of the operation, not even its name.
 # - `backward` goes through the lines from the last to the first. That is the order of lesson 2, since the lines are
 #   in the order of the run. And it has the `+=` of lesson 2: `z * z` adds to line 4 twice.
-# - The gradients are 12 for `w`, 8 for `x` and 4 for `b`. School calculus: loss = (w x + b)², so the slope by `w` is
-#   2 (w x + b) x = 2 · 2 · 3.
+# - The gradients are 12 for `w`, 8 for `x` and 4 for `b`. School calculus: loss = (w x + b)², so the slope with
+#   respect to `w` is 2 (w x + b) x = 2 · 2 · 3.
 #
 # Here is the tape as a picture. Each arc is an arrow to a parent, and beside it stands the slope.
 

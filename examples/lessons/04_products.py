@@ -82,7 +82,7 @@ for i in range(2):
         axes.text(j, i, f"{J[i, j] + 0:.3f}", ha="center", va="center")
 axes.add_patch(plt.Rectangle((-0.49, -0.49), 2.98, 0.98, fill=False, linewidth=4, edgecolor="tab:green"))
 axes.add_patch(plt.Rectangle((0.53, -0.45), 0.94, 1.9, fill=False, linewidth=4, edgecolor="black"))
-axes.set_xticks(range(3), ["by x[0]", "by x[1]", "by x[2]"])
+axes.set_xticks(range(3), ["with x[0]", "with x[1]", "with x[2]"])
 axes.set_yticks(range(2), ["y[0]", "y[1]"])
 axes.set_title(
     "The Jacobian. Black: one forward walk gives a column.\nGreen: one backward walk gives a row.", fontsize=10
@@ -315,9 +315,9 @@ mg.explain(loss, OUT / "04_close.html", {"W": W, "x": x}, language=LANGUAGE, les
 #
 # **Model answer.** A walk forward answers the question "if this input moves, what happens to all outputs?", so a
 # million inputs take a million walks. A walk backward answers "on which inputs does this output depend, and how
-# much?", for all inputs at once. Training has one output, the loss, and needs its slope by every weight. One backward
-# walk gives them all, for about two or three times the work of the program itself. For that it must keep the notes of
-# every step until the walk is over: it pays with memory.
+# much?", for all inputs at once. Training has one output, the loss, and needs its slope with respect to every weight.
+# One backward walk gives them all, for about two or three times the work of the program itself. For that it must keep
+# the notes of every step until the walk is over: it pays with memory.
 #
 # **The planted fault.** `W @ gz` should be `W.T @ gz`. The first `W` is *symmetric*: its rows are the same as its
 # columns, so transposing changes nothing, and the test cannot see it. And since `W` is square, the shapes fit as

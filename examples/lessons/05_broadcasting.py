@@ -306,4 +306,4 @@ mg.explain(loss, OUT / "05_close.html", {"x": x}, language=LANGUAGE, lesson="cou
 # **The planted fault.** `prediction` is a column, `(20, 1)`, and `wanted` is a list, `(20,)`. Their difference has
 # the shape `(20, 20)`: every prediction is compared with *every* wanted number, not only with its own. The best
 # answer to that is the same for all points, the mean of the ys, 0.98: a flat line. `prediction.reshape(-1) - wanted`
-# mends it. Whenever a training gets stuck at the mean, print the shapes in the loss.
+# fixes it. Whenever a training gets stuck at the mean, print the shapes in the loss.

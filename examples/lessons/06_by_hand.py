@@ -115,7 +115,7 @@ right.imshow(J, cmap="coolwarm", vmin=-0.3, vmax=0.3)
 for i in range(3):
     for j in range(3):
         right.text(j, i, f"{J[i, j]:.3f}", ha="center", va="center")
-right.set_xticks(range(3), [f"by x[{j}]" for j in range(3)])
+right.set_xticks(range(3), [f"with x[{j}]" for j in range(3)])
 right.set_yticks(range(3), [f"p[{i}]" for i in range(3)])
 right.set_title("The Jacobian of softmax", fontsize=10)
 figure.savefig(OUT / "06_softmax.png", dpi=120)
@@ -233,7 +233,7 @@ for inside in (True, False):
 # ## Break
 #
 # A friend knows that log 0 is dangerous, and adds a tiny number first. The loss is right to eight digits, without `inf`
-# and `nan`. But in her training the worst mistakes are never mended: a picture that is called a cat with full
+# and `nan`. But in her training the worst mistakes are never corrected: a picture that is called a cat with full
 # conviction stays a cat. Find the reason **before** you read on. The picture is a hint.
 
 

@@ -149,7 +149,7 @@ figure.savefig(OUT / "07_edges.png", dpi=120)
 # |---|---|---|---|
 # | `s = h @ h.T` | `2 * g @ h` | `(g + g.T) @ h` | `h` stands in two places, as row and as column |
 # | `A = softmax(s)` | `g * A * (1 - A)` | `A * (g - t)` | the way through the sum |
-# | `m = A @ h`, by `h` | `A @ g` | `A.T @ g` | the transpose |
+# | `m = A @ h`, with respect to `h` | `A @ g` | `A.T @ g` | the transpose |
 #
 # (`t` is the sum of `g * A` in each row.) Bugs in gradients are old acquaintances: a way forgotten, a sum forgotten,
 # a transpose, a factor, a sign. When you have the right numbers (by nudging) beside the wrong ones, look: is it a
@@ -269,7 +269,7 @@ print("wrong rules:", mg.wrong_edges(mg.check_edges(loss)))
 # *value*. But backward, the branch that was not taken is walked too, with gradient 0; and the slope of `sqrt` at 0 is
 # infinite. 0 times infinity is NaN. For a traced program, `mg.find_nan(loss)` names the step and the cause. Inside
 # `with mg.detect_anomaly():` it stops at once, where it happens. Task **7.3** is a program whose whole gradient is NaN as
-# soon as one of its rows is zeros: find the step with `mg.find_nan`, and mend it.
+# soon as one of its rows is zeros: find the step with `mg.find_nan`, and fix it.
 #
 # **"In my test the numbers differ in the third digit."** Are they `float32`? Then the computer keeps about 7 digits,
 # not 16, and nudging is worse:

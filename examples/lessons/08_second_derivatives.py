@@ -136,8 +136,8 @@ figure.savefig(OUT / "08_newton.png", dpi=120)
 #
 # Now `x` has n numbers, so the slope is a gradient of n numbers. How does it change when `x` moves? Each number of
 # the gradient can change with each number of `x`: that is a table with n rows and n columns. It is the Jacobian
-# (lesson 4) of the gradient, and is called the **Hessian**, H. `H[i, j]` says how fast the slope by `x[i]` changes
-# when `x[j]` moves. It is the same as `H[j, i]`: a Hessian is symmetric.
+# (lesson 4) of the gradient, and is called the **Hessian**, H. `H[i, j]` says how fast the slope with respect to
+# `x[i]` changes when `x[j]` moves. It is the same as `H[j, i]`: a Hessian is symmetric.
 #
 # On the diagonal stand the bends along each `x[i]` alone. The other entries say how much two numbers are *coupled*.
 # Newton's step is again the one after which the gradient would be 0: the `step` with `H @ step = -gradient`. NumPy
@@ -214,7 +214,7 @@ print(f"with 0.02 to {valley(start - 0.02 * v):.2f}")
 
 # %%
 def diagonal(f, x):
-    """The second derivative by each number of x. It is wrong."""
+    """The second derivative with respect to each number of x. It is wrong."""
     return mg.grad(lambda x: np.sum(mg.grad(f)(x)))(x)
 
 
@@ -262,8 +262,8 @@ print("bend of relu at 2:", mg.grad(mg.grad(mg.relu))(2.0))
 # %% [markdown] name="close"
 # ## Once more: backward through a gradient
 #
-# Take `f = x * x * y`, with x = 2 and y = 3. By school calculus its slope by `x` is 2 x y, by `y` it is x². With
-# `v = [1, -1]` the number `d` = gradient · v is the first minus the second:
+# Take `f = x * x * y`, with x = 2 and y = 3. By school calculus its slope with respect to `x` is 2 x y, and with
+# respect to `y` it is x². With `v = [1, -1]` the number `d` = gradient · v is the first minus the second:
 #
 #     r = x * y
 #     p = 2 * r

@@ -140,7 +140,7 @@ for keys in (K, changed):
 #
 # Attention itself does not know places. A word looks at all others by what they *are*; if we shuffle the words, the
 # answers are shuffled in the same way. To "bites", both sentences "dog bites man" and "man bites dog" are the same. A
-# code of the place mends this: each place `t` has its own row of d numbers, which is added to the word's row.
+# code of the place changes this: each place `t` has its own row of d numbers, which is added to the word's row.
 #
 #     P[t, 2 i] = sin(t / 10000 ** (2 i / d))        P[t, 2 i + 1] = cos(t / 10000 ** (2 i / d))
 #

@@ -182,7 +182,7 @@ print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.all
 #
 # Attention does not know places (lesson 10). If we shuffle the tokens, the answers are shuffled in the same way, and
 # their mean stays the same. So "cat sees dog" and "dog sees cat" would be one and the same. `P`, the code of the
-# places, mends this. Let us train with `P` and without it.
+# places, changes this. Let us train with `P` and without it.
 
 
 # %%

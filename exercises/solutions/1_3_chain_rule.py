@@ -4,7 +4,7 @@ import numpy as np
 
 
 def neuron(w: float, b: float, x: float, y: float) -> tuple[float, float, float]:
-    """The loss, and its derivatives by w and by b."""
+    """The loss, and its derivatives with respect to w and to b."""
     a = np.tanh(w * x + b)
     da = 2 * (a - y)
     dz = da * (1 - a**2)

@@ -20,5 +20,5 @@ import numpy as np
 
 
 def neuron(w: float, b: float, x: float, y: float) -> tuple[float, float, float]:
-    """The loss, and its derivatives by w and by b."""
+    """The loss, and its derivatives with respect to w and to b."""
     raise NotImplementedError

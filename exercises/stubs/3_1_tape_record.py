@@ -1,7 +1,7 @@
 """Task 3.1: the tape in forty lines, first step: remember.
 
-A Value is a number that remembers which Values it was computed from (its parents), and the slope by each of them.
-A number that was given, not computed, has no parents.
+A Value is a number that remembers which Values it was computed from (its parents), and its slope with respect to each of
+them. A number that was given, not computed, has no parents.
 
     a + b:  parents (a, b), slopes (1, 1)
     a * b:  parents (a, b), slopes (b's number, a's number)

@@ -9,7 +9,7 @@ with each x[j] and each W[i, j]? Walk back through the program, and hand on the 
     gW        the gradient of W,    (m, n)
 
 z[i] is the sum of W[i, j] * x[j] over j. Which z does x[j] move, and how fast? Which does W[i, j] move?
-One such walk gives the gradient by *every* input. That is why training walks backward.
+One such walk gives the gradient with respect to *every* input. That is why training walks backward.
 
 Write vjp(W, x, g), which returns y, gW and gx. Do not build the Jacobian (np.diag of anything is the beginning of one).
 

@@ -7,7 +7,7 @@ This file is finished, and wrong. A network with one hidden layer and a way past
     loss = the sum of (out - y) ** 2
 
 The loss is right. Of the gradients of x, W1 and W2, one is wrong. Find which (nudge, task 1.2, or let the check tell you),
-find the line, and mend it: one character is enough. Predict first, then try: x is used in two places.
+find the line, and fix it: one character is enough. Predict first, then try: x is used in two places.
 
 Shapes: x and y (rows, d), W1 (d, k), W2 (k, d).
 

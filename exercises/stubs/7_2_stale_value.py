@@ -7,7 +7,7 @@ Backward: the gradient of y is g + g * (1 - tanh(y) ** 2), and from there it goe
 This file is finished; its formulas are right, its output is right, and its gradients are wrong. One line was written to save
 memory: it puts its result into an array that the backward pass still needs. When it is read there, the old numbers are gone.
 
-Find the line, and mend it. (minigrad notices this mistake, and says so, where an array that it has kept is overwritten.)
+Find the line, and fix it. (minigrad notices this mistake, and says so, where an array that it has kept is overwritten.)
 
 Example: x = [[1]], scale = [1], g = [[1]]: out = [[1.7616]], and the gradients of x and scale are [[1.42]] and [1.42]
 """

@@ -11,7 +11,7 @@ zeros, *every* number in the gradient of W is NaN (not a number), also what come
 
 Find the step that makes the first NaN: in gradient(), after backward(), print what mg.find_nan(loss) returns, and check the
 file. What a file prints stands below the check's message. Predict first: which step is it, and is it forward or backward?
-Then mend loss_of(). Do not mend the result: what the other words give is lost in a NaN, and a 0 in its place is wrong.
+Then fix loss_of(). Do not fix the result: what the other words give is lost in a NaN, and a 0 in its place is wrong.
 
 Shapes: words (rows, 2), W (2, columns); the loss is a number, and the gradient of W is an array.
 
