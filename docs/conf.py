@@ -18,6 +18,8 @@ from docs import (  # noqa: E402
     site_docstrings,
     site_examples,
     site_formulas,
+    site_front,
+    site_language,
     site_lessons,
     site_links,
     site_pages,
@@ -57,7 +59,20 @@ html_title = f"minigrad {version}"
 html_copy_source = False
 html_show_sphinx = False
 html_extra_path: list[str] = []
+templates_path = ["templates"]
 html_static_path = ["site.css"]
+html_search_scorer = str(Path(__file__).with_name("site_search.js"))  # Sphinx opens it from where it was started
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "language.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+        "sidebar/variant-selector.html",
+    ]
+}
 html_css_files = ["site.css"]
 pygments_style = "default"
 pygments_dark_style = "github-dark"
@@ -65,8 +80,8 @@ pygments_dark_style = "github-dark"
 
 def _open(app: Any, name: str, source: list[str]) -> None:
     source[0] = site_pages.opened(name, source[0])
-    if name == "course":
-        source[0] += site_lessons.course(ROOT)
+    if name in ("course", "ja/course"):
+        source[0] += site_lessons.course(ROOT, site_language.language(name))
     if name == "examples":
         source[0] += site_examples.contents(ROOT)
 
@@ -75,9 +90,10 @@ def setup(app: Any) -> None:
     """Generated pages before anything is read, comments opened as each page is read, formulas as MathML; then every link."""
     made = site_lessons.write(ROOT, Path(app.srcdir) / "course")
     drawn = site_examples.write(ROOT, Path(app.srcdir) / "gallery")
-    app.config.html_extra_path = [str(folder) for folder in (made, drawn) if folder]
+    app.config.html_extra_path = [str(folder) for folder in (made, drawn, site_front.write(ROOT)) if folder]
     site_pages.write(Path(app.srcdir) / "reference")
     app.connect("source-read", _open)
+    site_language.setup(app, site_pages.JAPANESE)
     site_docstrings.setup(app)
     site_formulas.setup(app)
     site_links.setup(app)

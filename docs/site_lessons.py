@@ -20,10 +20,10 @@ from lesson_notebooks import Cell, cells, run
 from minigrad.learn.tasks import ORDER
 
 QUIET = 12.0  # seconds; no lesson takes longer on a quiet machine
-# What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
+# The words around a lesson: over a page that it wrote, and over its file.
 WORDS = {
-    "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}"),
-    "ja": ("[English](../{stem}.md)", "このページだけを開く", "実行できるファイル：{file}"),
+    "en": ("Open this page by itself", "A file to run: {file}"),
+    "ja": ("このページだけを開く", "実行できるファイル：{file}"),
 }
 
 
@@ -56,15 +56,14 @@ def _page(path: Path, language: str, made: Path) -> tuple[str, str]:
     shown.mkdir(parents=True, exist_ok=True)
     outcomes = _run(path, language, shown)
     name = f"{path.stem}.md" if language == "en" else f"ja/{path.stem}.md"
-    return name, page(path, cells(path, language), outcomes, language, _japanese(path).is_file())
+    return name, page(path, cells(path, language), outcomes, language)
 
 
-def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str, other: bool) -> str:
+def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str) -> str:
     """A lesson as Markdown: text, code, and under the code what became of it."""
-    link, alone, file = WORDS[language]
+    alone, file = WORDS[language]
     up = "../" if language == "en" else "../../"
-    source = f"[{path.name}](path:../{up}examples/lessons/{path.name})"
-    head = " · ".join([*[link.format(stem=path.stem)][: int(other)], file.format(file=source)])
+    head = file.format(file=f"[{path.name}](path:../{up}examples/lessons/{path.name})")
     parts: list[str] = []
     runs = iter(outcomes)
     for cell in found:
@@ -117,25 +116,28 @@ def child(command: list[str], folder: Path, quiet: float) -> subprocess.Complete
         raise RuntimeError(waited + last) from None
 
 
-def course(root: Path) -> str:
+def course(root: Path, language: str) -> str:
     """What the page about the course gets on the site: its lessons in the table of contents, and the exercises."""
-    return lessons_contents(root) + _exercises(root)
+    return lessons_contents(root, language) + _exercises(root, language)
 
 
-def lessons_contents(root: Path) -> str:
-    """The lessons of each language as a table of contents; nothing where there are none."""
-    text = ""
-    for title, folder in (("Lessons", "course"), ("レッスン（日本語）", "course/ja")):
-        found = [path for path in lessons(root) if folder == "course" or _japanese(path).is_file()]
-        if found:
-            lines = ["```{toctree}", ":maxdepth: 1", f":caption: {title}", ""]
-            text += "\n" + "\n".join([*lines, *[f"{folder}/{path.stem}" for path in found], "```"]) + "\n"
-    return text
+def lessons_contents(root: Path, language: str) -> str:
+    """The lessons of a language as a table of contents; nothing where there are none."""
+    title, folder = {"en": ("Lessons", "/course"), "ja": ("レッスン", "/course/ja")}[language]
+    found = [path for path in lessons(root) if language == "en" or _japanese(path).is_file()]
+    if not found:
+        return ""
+    lines = ["```{toctree}", ":maxdepth: 1", f":caption: {title}", ""]
+    return "\n" + "\n".join([*lines, *[f"{folder}/{path.stem}" for path in found], "```"]) + "\n"
 
 
-def _exercises(root: Path) -> str:
-    words = tomllib.loads((root / "exercises" / "words_en.toml").read_text(encoding="utf-8"))
-    rows = ["", "## All exercises", "", "| | exercise | of the lesson |", "|---|---|---|"]
+def _exercises(root: Path, language: str) -> str:
+    words = tomllib.loads((root / "exercises" / f"words_{language}.toml").read_text(encoding="utf-8"))
+    title, *columns = {
+        "en": ("All exercises", "exercise", "of the lesson"),
+        "ja": ("すべての練習問題", "練習問題", "レッスン"),
+    }[language]
+    rows = ["", f"## {title}", "", f"| | {' | '.join(columns)} |", "|---|---|---|"]
     for label, task in words.items():
         if label != "lessons":
             rows.append(f"| {label} | {task['title']} | {words['lessons'][label.partition('.')[0]]} |")

@@ -24,8 +24,8 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
-    "Start": ["start", "ja/start", "tutorial", "install"],
-    "Course": ["course", "ja/course", "teaching", "ja/teaching", "teaching-lessons", "ja/teaching-lessons", "glossary"],
+    "Start": ["start", "tutorial", "install"],
+    "Course": ["course", "teaching", "teaching-lessons", "glossary"],
     "How-to": [
         "how-to",
         "training",
@@ -57,6 +57,11 @@ PARTS: dict[str, list[str]] = {
         "comparison",
     ],
     "Reference": ["reference/index", "functions", "conventions"],
+}
+# The parts of the Japanese pages, which have their own contents (docs/site_language.py).
+JAPANESE: dict[str, list[str]] = {
+    "はじめに": ["ja/start"],
+    "コース": ["ja/course", "ja/teaching", "ja/teaching-lessons"],
 }
 LAST = ["contribute"]  # of the How-to pages, behind those that no part names
 
@@ -257,7 +262,10 @@ def _contents() -> Iterator[str]:
 
 
 def opened(name: str, text: str) -> str:
-    """A page as the site reads it: what its `<!-- site ... -->` comments hold stands in the open."""
+    """A page as the site reads it: what its `<!-- site ... -->` comments hold stands in the open.
+
+    What a `<!-- site instead ... -->` holds takes the place of the picture before it.
+    """
     if name == "index":
         text += toctrees()
     if name == "from-pytorch":
@@ -267,6 +275,7 @@ def opened(name: str, text: str) -> str:
         text = text.replace("(../examples/lessons/README.md)", "(course.md)")
     if "/" not in name:
         text = re.sub(r"\]\((\.\./[^)]*\.md)", r"](path:\1", text)  # a page of the repository, not of the site
+    text = re.sub(r"<img [^>]*>\n\n<!-- site instead\n(.*?)\n-->", r"\1", text, flags=re.DOTALL)
     return re.sub(r"<!-- site\n(.*?)\n-->", r"\1", text, flags=re.DOTALL)
 
 
@@ -276,7 +285,7 @@ def parts(here: Path = HERE) -> dict[str, list[str]]:
     named = {page for names in PARTS.values() for page in names} | set(LAST)
     found = {part: [page for page in names if "/" in page or page in pages] for part, names in PARTS.items()}
     found["How-to"] += [*sorted(pages - named), *[page for page in LAST if page in pages]]
-    return found
+    return found | JAPANESE
 
 
 def toctrees() -> str:

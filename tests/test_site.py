@@ -4,8 +4,10 @@ The build itself is `make docs`, which takes longer than a test may; what needs 
 """
 
 import ast
+import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,16 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from docs import site_docstrings, site_examples, site_lessons, site_links, site_pages, site_sources
+from docs import (
+    site_docstrings,
+    site_examples,
+    site_front,
+    site_language,
+    site_lessons,
+    site_links,
+    site_pages,
+    site_sources,
+)
 from minigrad import _other_names
 
 ROOT = Path(__file__).parents[1]
@@ -121,7 +132,7 @@ def test_every_page_has_a_part() -> None:
     assert sorted(pages) == sorted(
         name for path in PAGES if (name := path.relative_to(DOCS).with_suffix("").as_posix()) != "index"
     )
-    assert list(parts) == ["Start", "Course", "How-to", "Explanation", "Reference"]
+    assert list(parts) == ["Start", "Course", "How-to", "Explanation", "Reference", *site_pages.JAPANESE]
     assert all(page in site_pages.toctrees() for page in pages)
 
 
@@ -134,12 +145,14 @@ def test_a_new_page_is_a_how_to(tmp_path: Path) -> None:
     for name in ("index", "start", "new-page", "contribute"):
         (tmp_path / f"{name}.md").touch()
     parts = site_pages.parts(tmp_path)
-    assert parts["How-to"] == ["new-page", "contribute"] and parts["Start"] == ["start", "ja/start"]
+    assert parts["How-to"] == ["new-page", "contribute"] and parts["Start"] == ["start"]
 
 
 def test_a_comment_opens_on_the_site_alone() -> None:
     text = "a\n\n<!-- site\n```{include} x\n```\n-->\n\n<!-- another -->"
     assert site_pages.opened("page", text) == "a\n\n```{include} x\n```\n\n<!-- another -->"
+    picture = '<img src="a.gif">\n\n<img src="b.gif">\n\n<!-- site instead\n<iframe></iframe>\n-->\n'
+    assert site_pages.opened("page", picture) == '<img src="a.gif">\n\n<iframe></iframe>\n'
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
@@ -187,6 +200,66 @@ def test_the_walk_shows_all_of_tiny() -> None:
     assert len(INCLUDED) >= 12
 
 
+# --- the two languages ---
+
+
+def test_a_part_has_pages_of_one_language() -> None:
+    for part, pages in site_pages.parts().items():
+        assert {site_language.language(page) for page in pages} == {"ja" if part in site_pages.JAPANESE else "en"}
+
+
+def test_the_switch_leads_to_the_same_page_or_to_where_the_language_begins() -> None:
+    pages = {"index", "start", "install", "ja/start", "course/01_a", "course/ja/01_a"}
+    for english, japanese in (("start", "ja/start"), ("course/01_a", "course/ja/01_a")):
+        assert [site_language.language(page) for page in (english, japanese)] == ["en", "ja"]
+        assert site_language.other(english, pages) == japanese and site_language.other(japanese, pages) == english
+    assert site_language.other("install", pages) == "ja/start"
+    assert site_language.other("course/ja/02_b", pages) == "index"
+
+
+def test_the_contents_have_the_parts_of_one_language() -> None:
+    parts = [f'<p class="caption" role="heading"><span class="caption-text">{title}</span></p>\n<ul>{title}</ul>\n'
+             for title in ("Start", "コース", "How-to")]  # fmt: skip
+    contents = "".join(parts)
+    assert site_language.of_language(contents, "en", site_pages.JAPANESE) == parts[0] + parts[2]
+    assert site_language.of_language(contents, "ja", site_pages.JAPANESE) == parts[1]
+
+
+# --- search and the first page ---
+
+FOUND = """
+globalThis.window = {location: {search: "?q=" + encodeURIComponent(process.argv[1])}};
+(0, eval)(require("fs").readFileSync("docs/site_search.js", "utf8"));
+const found = JSON.parse(process.argv[2]).map(([page, score]) => [Scorer.score([page, "", "", "", score]), page]);
+console.log(found.sort((a, b) => b[0] - a[0]).map(([, page]) => page).join(" "));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("softmax backward", "course/06_a reference/b teaching-lessons course/ja/06_a ja/teaching"),
+        ("ソフトマックス", "course/ja/06_a ja/teaching course/06_a reference/b teaching-lessons"),
+    ],
+)
+def test_the_search_finds_lessons_before_the_pages_of_teachers(query: str, expected: str) -> None:
+    found = json.dumps([[page, 5] for page in sorted(expected.split(), key=lambda page: page[::-1])])
+    ran = subprocess.run(["node", "-e", FOUND, query, found], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == expected.split()
+
+
+def test_the_first_page_shows_the_stepper_of_the_first_program(tmp_path: Path) -> None:
+    text = site_pages.opened("index", (DOCS / "index.md").read_text(encoding="utf-8"))
+    assert "<img" not in text
+    (address,) = re.findall(r'<iframe [^>]*src="([^"]*)"', text)
+    (tmp_path / "README.md").write_text(
+        "```text\nno\n```\n\n```python\nopen('explain.html', 'w').write(__file__)\n```\n", encoding="utf-8"
+    )
+    assert (site_front.write(tmp_path) / address).read_text(encoding="utf-8").endswith("first.py")
+    assert "mg.explain(loss" in site_front.program(ROOT)
+
+
 # --- lessons ---
 
 LESSON = """# %% [markdown] name="title"
@@ -218,14 +291,18 @@ def test_a_lesson_is_run_and_becomes_a_page(tmp_path: Path) -> None:
     made = site_lessons.write(tmp_path, tmp_path / "course")
     assert made is not None and {path.name for path in made.rglob("*.*")} == {"picture.png", "page.html"}
     english = (tmp_path / "course" / "01_a.md").read_text(encoding="utf-8")
-    assert english.startswith("# A lesson\n\n    indented\n\n[日本語](ja/01_a.md)")
+    assert english.startswith(
+        "# A lesson\n\n    indented\n\nA file to run: [01_a.py](path:../../examples/lessons/01_a.py)\n"
+    )
     assert "```text\nen __main__\n```" in english and "The end." in english
     assert 'src="../lessons/en/picture.png"' in english and 'src="../lessons/en/page.html"' in english
     assert english.index("picture.png") < english.index("page.html")
     japanese = (tmp_path / "course" / "ja" / "01_a.md").read_text(encoding="utf-8")
-    assert japanese.startswith("# 題\n\n[English](../01_a.md)") and japanese.rstrip().endswith("終わり。")
+    assert japanese.startswith("# 題\n\n実行できるファイル：[01_a.py]") and japanese.rstrip().endswith("終わり。")
     assert "ja __main__" in japanese and 'src="../../lessons/ja/page.html"' in japanese
-    assert "course/01_a" in site_lessons.lessons_contents(tmp_path)
+    contents = [site_lessons.lessons_contents(tmp_path, language) for language in ("en", "ja")]
+    assert ["/course/01_a\n" in text for text in contents] == [True, False]
+    assert ["/course/ja/01_a\n" in text for text in contents] == [False, True]
 
 
 def test_a_lesson_that_fails_stops_the_build(tmp_path: Path) -> None:
@@ -246,8 +323,9 @@ def test_a_program_that_takes_ten_times_as_long_is_named_with_its_last_line(tmp_
     assert re.search(r"on a quiet machine(; its last line was: epoch 3)?$", str(caught.value))
 
 
-def test_the_course_lists_every_exercise() -> None:
-    text = site_lessons.course(ROOT)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_course_lists_every_exercise(language: str) -> None:
+    text = site_lessons.course(ROOT, language)
     stubs = {"{}.{}".format(*path.stem.split("_")[:2]) for path in (ROOT / "exercises" / "stubs").glob("*.py")}
     assert stubs == set(re.findall(r"^\| (\d+\.\d+) \|", text, re.MULTILINE)) and len(stubs) == 37
 
