@@ -13,6 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.observers import active, scope
+from minigrad.graph.record.rounds import OBJECT, Called, Owned
 from minigrad.graph.record.trace import TraceNote
 from minigrad.guards.gradients import norm
 from minigrad.guards.inplace import _arrays
@@ -253,6 +254,45 @@ def test_an_operation_knows_the_line_that_called_it() -> None:
     assert source is not None and source.file == __file__
     assert source.text == "y = np.exp(x)  # this line"
     assert source.function == "test_an_operation_knows_the_line_that_called_it"
+
+
+def test_an_operation_knows_what_the_program_calls_there() -> None:
+    from numpy import exp as e
+
+    x, xp, relu = leaf([1.0, 2.0]), np, mg.relu
+    with mg.trace():
+        cases: list[tuple[Called | None, Tensor]] = [
+            (Called("tanh", compiled=False, of_value=False), np.tanh(x)),
+            (Called("exp", compiled=False, of_value=False), e(x)),
+            (Called("sum", compiled=False, of_value=False), xp.sum(x)),
+            (Called("relu", compiled=False, of_value=False), relu(x)),
+            (Called("sum", compiled=False, of_value=True), x.sum()),
+            (Called("exp", compiled=False, of_value=True), [x][0].exp()),
+            (Called("sum", compiled=True, of_value=False), sum([x])),
+            (Called("abs", compiled=True, of_value=False), abs(x)),
+            (None, x * x),
+        ]
+    assert [note_of(y).called[0] for _, y in cases] == [expected for expected, _ in cases]
+
+
+class Turning:
+    def method(this, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def function(x: Any) -> Any:
+        return x * 3
+
+    @classmethod
+    def of_class(cls, x: Any) -> Any:
+        return x * 4
+
+
+def test_an_operation_knows_the_object_whose_method_runs() -> None:
+    x, turning = leaf(1.0), Turning()
+    with mg.trace():
+        found = [note_of(f(x)).rounds[0] for f in (turning.method, turning.function, Turning.of_class)]
+    assert found == [((OBJECT, Owned("Turning", id(turning))),), (), ()]
 
 
 def test_times_of_the_operation_and_of_its_rules() -> None:
