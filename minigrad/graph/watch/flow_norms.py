@@ -87,10 +87,14 @@ class NotedSteps:
         return {layer: together(table[:, places]) for layer, places in self.layers.items()}
 
     def ratios(self) -> dict[str, Norms]:
-        """Return a dict from each layer to ``|update| / |parameter|`` at each of ``steps``; NaN where both are 0."""
+        """Return a dict from each layer to ``|update| / |parameter|`` at each of ``steps``; NaN where both are 0.
+
+        Infinity means that one of them held a NaN or an infinity, or that the parameter is 0.
+        """
         updates, parameters = self.norms("update"), self.norms("parameter")
         with np.errstate(all="ignore"):
-            return {layer: updates[layer] / parameters[layer] for layer in self.layers}
+            bad = {layer: np.isinf(updates[layer] + parameters[layer]) for layer in self.layers}
+            return {layer: np.where(bad[layer], np.inf, updates[layer] / parameters[layer]) for layer in self.layers}
 
     def named(self) -> dict[str, Tensor]:
         """Return the parameters by name."""

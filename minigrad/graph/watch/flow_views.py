@@ -61,28 +61,23 @@ def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     labels = [plain_label(layer, 25) for layer in flow.layers]
     # The norms of the parameters hardly change, so the last map shows the update relative to them.
     tables = {"|gradient|": flow.norms(), "|update|": flow.norms("update"), "|update| / |parameter|": flow.ratios()}
-    left = max(text_width(label, 8) for label in labels) + 0.2
-    wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
-    width, height = left + len(tables) * (wide + gap), tall + 1.25
-    with figure(width, height) as fig:
-        for i, (what, norms) in enumerate(tables.items()):
-            x = left + i * (wide + gap)
-            ax = fig.add_axes((x / width, 0.75 / height, wide / width, tall / height))
-            bar = fig.add_axes(((x + wide + 0.08) / width, 0.75 / height, 0.1 / width, tall / height))
+    width = max(text_width(label, 8) for label in labels) + 3.9 * len(tables)
+    with figure(width, max(1.2, 0.17 * len(labels)) + 1.25) as fig:
+        from matplotlib.patches import Patch
+
+        fig.set_layout_engine("constrained")
+        for ax, (what, norms) in zip(fig.subplots(1, len(tables), sharey=True), tables.items()):
             image = _heat_map(ax, np.stack(list(norms.values())), flow.steps)
-            fig.colorbar(image, cax=bar)
-            bar.tick_params(labelsize=7)
+            fig.colorbar(image, ax=ax).ax.tick_params(labelsize=7)
             ax.set_title(f"log10 {what}", fontsize=10)
-            ax.set_yticks(range(len(labels)), labels if i == 0 else [""] * len(labels), fontsize=8)
+            ax.set_yticks(range(len(labels)), labels, fontsize=8)
             ax.tick_params(axis="y", length=0)
             ax.tick_params(axis="x", labelsize=8)
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_xlabel("step", fontsize=8)
-        keys = [("0", ZERO), ("no gradient", NONE), ("NaN or infinity", BAD)]
-        for i, (text, color) in enumerate(keys):
-            x = left + 1.5 * i
-            fig.add_artist(_patch((x / width, 0.13 / height), 0.16 / width, 0.13 / height, color))
-            fig.text((x + 0.22) / width, 0.13 / height, text, fontsize=8, va="bottom")
+        keys = {"0": ZERO, "no gradient": NONE, "NaN or infinity": BAD}
+        boxes = [Patch(facecolor=color, edgecolor="#6a6a6a", label=text) for text, color in keys.items()]
+        fig.legend(handles=boxes, loc="outside lower left", ncols=len(boxes), fontsize=8, frameon=False)
         return save(fig, path)
 
 
@@ -98,12 +93,6 @@ def _heat_map(ax: Any, norms: Norms, steps: list[int]) -> Any:
     half = (steps[-1] - steps[0]) / max(1, len(steps) - 1) / 2 or 0.5
     extent = (steps[0] - half, steps[-1] + half, len(norms) - 0.5, -0.5)
     return ax.imshow(shown, cmap=colors, vmin=low, vmax=high, aspect="auto", interpolation="nearest", extent=extent)
-
-
-def _patch(corner: tuple[float, float], width: float, height: float, color: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(corner, width, height, facecolor=color, edgecolor="#6a6a6a", linewidth=0.6)
 
 
 def limits(norms: Norms) -> tuple[float, float]:

@@ -346,6 +346,7 @@ def test_the_picture_of_nan_zero_and_no_gradient(tmp_path: Path) -> None:
     for value in (1.0, np.inf, np.nan):
         w.data = np.array([value])
         flow.step()
+    assert np.isinf(flow.ratios()["w"][1:]).all() and np.isnan(flow.ratios()["zero"]).all()
     flow.plot(tmp_path / "flow.png")
 
 
