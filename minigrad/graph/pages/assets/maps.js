@@ -93,54 +93,32 @@ function fillSelects() {
   options(find("head"), [...heads, [-1, word("mean")]], state.head);
 }
 
-// Draw the tokens on both sides. update() draws the lines between them.
+// Write the tokens on both sides. update() draws the lines between them.
 function makeLines() {
   const { queries, keys } = layers[state.layer];
-  const widthOf = (texts, title) => Math.max(textWidth(word(title)), Math.min(220, 14 + Math.max(...texts.map(textWidth))));
-  const [left, right] = [widthOf(queries, "queries"), widthOf(keys, "keysSide")];
-  const paths = svgElement("g");
-  const heading = (name, x, anchor) => svgElement("text", { class: "side", x, y: 15, "text-anchor": anchor }, word(name));
-  const tokens = {
-    query: queries.map((text, place) => tokenBox(text, "query", place, left - 6, left)),
-    key: keys.map((text, place) => tokenBox(text, "key", place, left + WIDE + 6, right)),
-  };
-  const size = { width: left + WIDE + right, height: ROW * (1 + Math.max(queries.length, keys.length)) + 4 };
-  const scale = Math.max(1, Math.min(growth(), (innerHeight * 0.78) / size.height));
-  const headings = [heading("queries", left - 6, "end"), heading("keysSide", left + WIDE + 6, "start")];
-  find("lines").replaceChildren(svgElement("svg", { width: size.width * scale, height: size.height * scale, viewBox: `0 0 ${size.width} ${size.height}`, role: "group" }, paths, ...headings, ...tokens.query, ...tokens.key));
-  return { tokens, paths, from: left, to: left + WIDE };
+  const height = ROW * Math.max(queries.length, keys.length);
+  const scale = Math.max(1, Math.min(growth(), (innerHeight * 0.78) / (height + ROW)));
+  const token = (side) => (text, place) => element("div", { class: "token", role: "button", tabindex: "-1", title: text, "data-side": side, "data-place": place }, text);
+  const tokens = { query: queries.map(token("query")), key: keys.map(token("key")) };
+  const column = (side, heading) => element("div", { class: side }, element("div", { class: "side" }, word(heading)), ...tokens[side]);
+  const paths = svgElement("svg", { width: WIDE * scale, height: height * scale, viewBox: `0 0 ${WIDE} ${height}` });
+  find("lines").style.setProperty("--row", `${ROW * scale}px`);
+  find("lines").replaceChildren(column("query", "queries"), paths, column("key", "keysSide"));
+  return { tokens, paths };
 }
 
-// Return a token in its box. The text of a key begins at x, and the text of a query ends there.
-function tokenBox(text, side, place, x, wide) {
-  const width = Math.min(wide, textWidth(text) + 12);
-  const isQuery = side === "query";
-  return svgElement(
-    "g", { class: "token", role: "button", tabindex: "-1", "data-side": side, "data-place": place },
-    svgElement("title", {}, text),
-    svgElement("rect", { x: isQuery ? x + 6 - width : x - 6, y: ROW * (place + 1) + 2, width, height: ROW - 4 }),
-    svgElement("text", { x, y: ROW * (place + 1) + 17, "text-anchor": isQuery ? "end" : "start" }, shortened(text, wide - 12)),
-  );
-}
-
+// Return the width of a text of 14 px.
 const measure = document.createElement("canvas").getContext("2d");
-
 function textWidth(text) {
   measure.font = `14px ${getComputedStyle(document.body).fontFamily}`;
   return measure.measureText(text).width;
 }
 
-function shortened(text, width) {
-  const characters = [...text];
-  while (characters.length > 1 && textWidth(`${characters.join("")}…`) > width) characters.pop();
-  return characters.length < [...text].length && textWidth(text) > width ? `${characters.join("")}…` : text;
-}
-
-let drawn = null; // {tokens, paths, from, to, canvas, mark, side, rows, largest}
+let drawn = null; // {tokens, paths, canvas, mark, side, rows, largest}
 
 // Draw the lines, tints and numbers for the chosen token.
 function update() {
-  const { tokens, paths, from, to, rows, largest } = drawn;
+  const { tokens, paths, rows, largest } = drawn;
   const asked = state.asked ?? state.kept;
   const found = [];
   rows.forEach((row, i) =>
@@ -151,24 +129,23 @@ function update() {
   );
   paths.replaceChildren(
     ...found.map(([i, j, weight]) => {
-      const [y1, y2, bend] = [ROW * (i + 1.5), ROW * (j + 1.5), (to - from) / 2];
+      const [y1, y2] = [ROW * (i + 0.5), ROW * (j + 0.5)];
       const opacity = (asked === null ? 0.6 : 1) * Math.min(1, weight / largest);
-      return svgElement("path", { d: `M${from} ${y1} C${from + bend} ${y1} ${to - bend} ${y2} ${to} ${y2}`, "stroke-opacity": opacity.toFixed(3) });
+      return svgElement("path", { d: `M0 ${y1} C${WIDE / 2} ${y1} ${WIDE / 2} ${y2} ${WIDE} ${y2}`, "stroke-opacity": opacity.toFixed(3) });
     }),
   );
   for (const name of ["query", "key"]) {
-    tokens[name].forEach((group, place) => {
+    tokens[name].forEach((box, place) => {
       let share = 0;
       if (asked !== null && asked.side !== name) {
         const weight = name === "key" ? rows[asked.place][place] : rows[place][asked.place];
         share = Math.max(0, Math.min(1, weight / largest)) || 0;
       }
-      group.querySelector("rect").style.fillOpacity = share.toFixed(3);
-      group.classList.toggle("dark", share > 0.55);
+      box.style.setProperty("--share", share.toFixed(3));
+      box.classList.toggle("dark", share > 0.55);
       const here = asked !== null && asked.side === name && asked.place === place;
-      group.setAttribute("aria-pressed", here);
-      group.setAttribute("tabindex", here || (asked === null && name === "query" && place === 0) ? "0" : "-1");
-      group.setAttribute("aria-label", sentence({ side: name, place }));
+      const first = asked === null && name === "query" && place === 0;
+      setAttributes(box, { "aria-pressed": String(here), tabindex: here || first ? "0" : "-1", "aria-label": sentence({ side: name, place }) });
     });
   }
   showAnswer(asked);
