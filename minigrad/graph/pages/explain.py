@@ -211,7 +211,16 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     about = zip(graph.nodes, spans, home, tensors.of_nodes(shown(show, graph, tokens)), operations(graph))
     nodes = [
         {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
-        | {"span": span, "scene": scene, "bad": None, "badGradient": None, "why": None, **arrays, **said}
+        | {
+            "named": not node.expression,
+            "span": span,
+            "scene": scene,
+            "bad": None,
+            "badGradient": None,
+            "why": None,
+            **arrays,
+            **said,
+        }
         for node, span, scene, arrays, said in about
     ]
     edges = [

@@ -46,6 +46,7 @@ def raised(error: BaseException) -> tuple[Graph, dict[str, Any]]:
     program = index_of(source.file, lines)
     here = program.at(source)
     end["label"] = (text_of(program, here) if here is not None else source.text) or str(end["operation"])
+    end["expression"] = True
     graph = walk.graph()
     return graph, _lesson(error, graph, source)
 

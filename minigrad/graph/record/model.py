@@ -44,6 +44,7 @@ class Node:
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
         given: for a value, whether the program has handed it over in a call to the function that reads it.
+        expression: for an operation, whether its label is its own call or expression, and not a name of its result.
         seconds, backward_seconds: the time that the operation and its rules took.
         kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
@@ -88,6 +89,7 @@ class Node:
     held: tuple[float, complex | None] | None = None
     label: str = ""
     given: bool = False
+    expression: bool = False
 
     @property
     def boxed(self) -> bool:

@@ -46,8 +46,9 @@ class Wanted(NamedTuple):
 
 def labels_of(
     graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]
-) -> tuple[Mapping[int, str], Collection[int]]:
-    """Return the labels of all nodes, by id, and the ids of the values that the program has handed over in a call.
+) -> tuple[Mapping[int, str], Collection[int], Collection[int]]:
+    """Return the labels of all nodes, by id, the ids of the values that the program has handed over in a call, and those of
+    the operations whose label is their own expression.
 
     A label is never empty, and unique, except that constants of equal value share one.
 
@@ -57,7 +58,7 @@ def labels_of(
     """
     names = _Names(graph, paths, texts)
     names.run()
-    return names.labels, names.given
+    return names.labels, names.given, names.expressions
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -94,6 +95,7 @@ class _Names:
         self.wanted: dict[int, Wanted] = {}
         self.labels: dict[int, str] = {}
         self.given: set[int] = set()
+        self.expressions: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
         self.rounds = Rounds(list(graph.operations()))
 
@@ -289,6 +291,8 @@ class _Names:
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
             self.wanted[node.id] = Wanted(printable(text_of(program, here, self.values(node))), simple)
+            if not node.name and not isinstance(here, (ast.Subscript, ast.Attribute)):
+                self.expressions.add(node.id)
 
     def values(self, node: Node, level: int = 0) -> dict[str, Any]:
         """Return the loop variables of an operation in one of its frames, with their values."""

@@ -11,9 +11,6 @@ const equation = (() => {
   // Return whether a label needs no parentheses next to a dot.
   const isSimple = (whole, [label] = partsOf(whole)) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
-  // Return whether a label is a name; else it is the expression itself, which the equation's other side repeats.
-  const isName = (whole, [label] = partsOf(whole)) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+$/u.test(label.replace(/[₀-₉]+$/, "")) || label.startsWith("Σ ");
-
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
   const fill = (tree, look) => {
     if (!Array.isArray(tree)) return tree;
@@ -108,7 +105,7 @@ const equation = (() => {
     const label = labelOf(node);
     const plain = edges.length <= 4;
     const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
-    const left = isName(label) ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
+    const left = graph.nodes[node].named ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
     const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
     const compute = (shown) => whatIf.forward(graph, node, Object.fromEntries(edges.map(({ argument }, i) => [argument, shown(arrays[i])])))[0];
     const inside = small && arrays.every(Boolean) ? [truthful(() => safe(forwardTree(node, arrays.map(numbers))), value && isScalar(value) ? value.values[0] : null, compute)] : [];

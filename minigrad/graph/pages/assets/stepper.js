@@ -241,12 +241,9 @@ function togglePlay() {
 
 // Searching
 
-const isPlain = /^[\p{L}\p{N}_.\[\]]+$/u; // a name, not an expression of the program
-
 function search(text) {
   const wanted = text.trim().toLowerCase();
-  const named = (node) => node.operation === null || isPlain.test(node.name);
-  const about = (node) => [named(node) ? node.name : "", node.operation, original.modules[node.module]?.name].join("\n").toLowerCase();
+  const about = (node) => [node.named ? node.name : "", node.operation, original.modules[node.module]?.name].join("\n").toLowerCase();
   state.matches = new Set(wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node).includes(wanted) ? [i] : [])));
   state.match = -1;
   render();
