@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -137,18 +136,14 @@ def _part(case: Case, i: int) -> Case:
     return Case(case.program, case.inputs, case.expected[i], tolerance=case.tolerance)
 
 
+@cache
 def _loaded(source: str) -> dict[str, Any] | None:
     names: dict[str, Any] = {}
     try:
-        exec(_compiled(source), names)
+        exec(compile(source, "<bank>", "exec"), names)
     except Exception:
         return None
     return names
-
-
-@cache
-def _compiled(source: str) -> CodeType:
-    return compile(source, "<bank>", "exec")
 
 
 def _fits(names: dict[str, Any], asked: Answers, part: int | None = None) -> bool:

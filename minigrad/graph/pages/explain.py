@@ -25,7 +25,7 @@ from ..record.capture import capture
 from ..record.derivatives import comparisons
 from ..record.model import Graph
 from .causes import add_causes
-from .formulas import derivatives, operations
+from .formulas import said_of_operations, said_of_rules
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .packing import packed
@@ -205,28 +205,27 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
     ``["fit", edge]`` follows and adds it instead.
     """
+    labels = [node.label for node in graph.nodes]
     files, spans = program(graph)
-    drawn, home = scenes(graph, [node.label for node in graph.nodes])
+    drawn, home = scenes(graph, labels)
     tensors = Tensors(graph)
-    about = zip(graph.nodes, spans, home, tensors.of_nodes(shown(show, graph, tokens)), operations(graph))
+    values, amounts = tensors.of_nodes(shown(show, graph, tokens)), tensors.of_edges()
+    operations, rules = said_of_operations(graph), said_of_rules(graph)
     nodes = [
-        {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
-        | {
+        {
+            "name": label,
+            "kind": node.kind,
+            "operation": node.operation,
+            "module": node.module,
             "named": not node.expression,
-            "span": span,
-            "scene": scene,
-            "bad": None,
-            "badGradient": None,
-            "why": None,
-            **arrays,
-            **said,
         }
-        for node, span, scene, arrays, said in about
+        | {"span": span, "scene": scene, "bad": None, "badGradient": None, "why": None, **arrays, **said}
+        for node, label, span, scene, arrays, said in zip(graph.nodes, labels, spans, home, values, operations)
     ]
     edges = [
         {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
         | {"check": None, "unchecked": False, **arrays, **said}
-        for edge, arrays, said in zip(graph.edges, tensors.of_edges(), derivatives(graph))
+        for edge, arrays, said in zip(graph.edges, amounts, rules)
     ]
     steps = [("forward", node.id) for node in graph.operations()]
     turn = len(steps)

@@ -1,9 +1,13 @@
-"""What is read from a rule, and what stands in for one, against the rule, on all samples of the case table; and what people
-read."""
+"""What is read from a rule, and what stands in for one, against the rule, on all samples of the case table; what people read;
+and the tree of it that the page draws, evaluated with the numbers of a run."""
 
 import ast
 import importlib
 import inspect
+import math
+import operator
+from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,8 @@ from minigrad.engine.primitive import primitive
 from minigrad.engine.registry import primitives, registry
 from minigrad.graph.pages.formulas import (
     JAPANESE,
+    KINDS,
+    equation,
     formula,
     formula_values,
     parted,
@@ -31,6 +37,14 @@ from tests.minigrad.rules.test_cases import all_primitives, held_by  # with it t
 
 # What is written for the page is for one kind of norm: the tests of the page compare what it gives.
 ONLY_ON_THE_PAGE = {"norm"}
+
+
+# Words, as their rule needs the normal distribution or two outputs; and points at which the formula has only a limit.
+IN_WORDS = {"gelu", "modf"}
+AT_A_LIMIT = {"sinc: near 0", "power: 0 ** y, x ** 0", "float_power: 0 ** y, x ** 0", "clip: crossed bounds"}
+ALSO = {"matmul", "clip", "where", "transpose", "inv", "dot"}  # that are no ufuncs
+
+Tree = Any
 
 
 def differentiable(p: Primitive) -> list[str]:
@@ -88,10 +102,105 @@ def check(graph: Graph) -> None:
                 oracle.assert_close([value], [edge.contribution if fitted else edge.raw], rtol=1e-10, dtypes=False)
 
 
-@pytest.mark.sampled(18)
+# --- what a tree says, as a number ---
+
+_SIGNS: dict[str, Any] = {
+    "·": operator.mul,
+    "@": operator.matmul,
+    "+": operator.add,
+    "−": operator.sub,
+    "≤": operator.le,
+    "<": operator.lt,
+    "≥": operator.ge,
+    ">": operator.gt,
+    "=": operator.eq,
+    "≠": operator.ne,
+    "∨": operator.or_,
+}
+_CALLS: dict[str, Any] = {
+    "outer": np.multiply.outer,
+    "relu": lambda x: np.maximum(x, 0),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+}
+
+
+def value_of(tree: Tree, values: Mapping[str, Any]) -> Any:
+    kind, *rest = tree
+    match kind:
+        case "num":
+            return math.pi if rest == ["π"] else float(rest[0].replace("−", "-"))
+        case "ref":
+            return values[rest[0]]
+        case "call":
+            return called(rest[0])(*[value_of(tree, values) for tree in rest[1:]])
+        case "row":
+            return row(rest, values)
+    numbers = [value_of(tree, values) for tree in rest]
+    if kind == "sup":
+        return np.power(*numbers)
+    if kind == "frac":
+        return numbers[0] / numbers[1]
+    others: dict[str, Any] = {
+        "paren": lambda x: x,
+        "sqrt": np.sqrt,
+        "bars": np.abs,
+        "T": lambda x: np.swapaxes(x, -1, -2),
+    }
+    return others[kind](*numbers)
+
+
+def called(name: str) -> Any:
+    special = pytest.importorskip("scipy.special")
+    return _CALLS.get(name) or getattr(np, name, None) or getattr(special, name)
+
+
+def row(parts: list[Tree], values: Mapping[str, Any]) -> Any:
+    if parts[0][0] == "op":
+        assert parts[0][1] == "−" and len(parts) == 2
+        return -value_of(parts[1], values)
+    numbers = [value_of(tree, values) for tree in parts[::2]]
+    signs = [_SIGNS[sign] for kind, sign in parts[1::2] if kind == "op"]
+    if any(sign in (operator.le, operator.lt, operator.ge, operator.gt, operator.eq, operator.ne) for sign in signs):
+        return reduce(operator.and_, [sign(a, b) for a, sign, b in zip(numbers, signs, numbers[1:])])
+    return reduce(lambda a, pair: pair[0](a, pair[1]), zip(signs, numbers[1:]), numbers[0])
+
+
+def branches(tree: Tree) -> set[str]:
+    return {tree[0]}.union(*(branches(part) for part in tree[1:] if isinstance(part, list)))
+
+
+# --- against the rules ---
+
+
+def trees(graph: Graph) -> Any:
+    into = graph.edges_into()
+    for node in graph.operations():
+        for edge in into[node.id]:
+            if edge.raw is not None:
+                found = formula(node.primitive, edge.argument)
+                assert found is not None
+                values = formula_values(node, into[node.id], edge)
+                yield node, edge, found, equation(found, node.primitive, edge.argument, values), values
+
+
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_what_is_read_computes_what_the_rule_does(case: Case) -> None:
-    check(swept(case.f, *case.arrays()))
+def test_what_is_read_and_its_tree_compute_what_the_rule_does(case: Case) -> None:
+    graph = swept(case.f, *case.arrays())
+    check(graph)
+    for node, edge, found, tree, values in trees(graph):
+        assert branches(tree) <= KINDS.keys()
+        if node.operation != case.primitive or not (found.elementwise or node.operation in ALSO):
+            continue
+        if "words" in branches(tree):
+            assert node.operation in IN_WORDS | ALSO
+        elif case.id not in AT_A_LIMIT and not np.iscomplexobj(edge.raw):
+            with np.errstate(all="ignore"):
+                result = np.asarray(value_of(tree, values))
+            result = np.broadcast_to(result, edge.raw.shape) if result.ndim < edge.raw.ndim else result
+            fitted = result.shape != edge.raw.shape  # outer products of stacks: what is added is the sum
+            want = edge.contribution if fitted else edge.raw
+            oracle.assert_close([result], [want], rtol=1e-9, dtypes=False)
 
 
 def test_all_words_are_known_in_japanese() -> None:
@@ -220,3 +329,102 @@ def test_a_function_class_is_named() -> None:
     loss.backward()
     check(capture(loss))
     assert text(Twice) == "Twice.backward(g)"
+
+
+# --- the trees that the page draws ---
+
+
+def test_all_elementwise_rules_and_matmul_are_met() -> None:
+    tried = {case.primitive for case in CASES}
+    elementwise = {
+        name
+        for name, p in all_primitives().items()
+        for argument in p.rules
+        if (found := formula(p, argument)) is not None and found.elementwise
+    }
+    assert elementwise | {"matmul"} <= tried
+
+
+def tree_of(f: Any, argument: str, *arrays: Any) -> Tree:
+    inputs = [Tensor(array, requires_grad=True) for array in arrays]
+    with mg.trace():
+        loss = f(*inputs)
+    loss = loss if loss.ndim == 0 else loss.sum()
+    loss.backward()
+    graph = capture(loss)
+    return next(tree for node, edge, _, tree, _ in trees(graph) if edge.argument == argument)
+
+
+G, X, Y, ANS = ["ref", "g"], ["ref", "x"], ["ref", "y"], ["ref", "ans"]
+TIMES, AT, MINUS = ["op", "·"], ["op", "@"], ["op", "−"]
+IN_RANGE = ["row", ["ref", "a_min"], ["op", "≤"], ["ref", "a"]]
+MATRIX = np.ones((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("f", "argument", "arrays", "want"),
+    [
+        (np.multiply, "x", (2.0, 3.0), ["row", G, TIMES, Y]),
+        (np.negative, "x", (2.0,), ["row", MINUS, G]),
+        (np.divide, "y", (2.0, 3.0), ["row", MINUS, ["frac", ["row", G, TIMES, ANS], Y]]),
+        (np.tanh, "x", (2.0,), ["row", G, TIMES, ["paren", ["row", ["num", "1"], MINUS, ["sup", ANS, ["num", "2"]]]]]),
+        (np.matmul, "x", (MATRIX, MATRIX), ["row", G, AT, ["T", Y]]),
+        (np.matmul, "y", (MATRIX, MATRIX), ["row", ["T", X], AT, G]),
+        (np.matmul, "x", (np.ones(2), np.ones(2)), ["row", G, TIMES, Y]),
+        (np.transpose, "a", (np.ones((2, 3)),), ["T", G]),
+        (lambda x: np.clip(x, 0, None), "a", (2.0,), ["call", "where", IN_RANGE, G, ["num", "0"]]),
+    ],
+)  # fmt: skip
+def test_what_the_page_draws(f: Any, argument: str, arrays: Any, want: Tree) -> None:
+    assert tree_of(f, argument, *arrays) == want
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "argument", "want"),
+    [
+        ("ij,kj->ik", "0", ["ik,kj->ij", 1]),
+        ("ij,kj->ik", "1", ["ik,ij->kj", 0]),
+        ("ij, kj", "1", ["ik,ij->kj", 0]),
+    ],
+)
+def test_an_einsum_is_differentiated_by_an_einsum(subscripts: str, argument: str, want: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    arrays = rng.normal(size=(2, 3)), rng.normal(size=(4, 3))
+    tree = tree_of(lambda a, b: np.einsum(subscripts, a, b), argument, *arrays)
+    assert tree == ["call", "einsum", ["words", {"en": f"'{want[0]}'", "ja": f"'{want[0]}'"}], G, ["ref", str(want[1])]]
+    given = np.einsum(want[0], np.ones((2, 4)), arrays[want[1]])
+    leaf = Tensor(arrays[int(argument)], requires_grad=True)
+    np.einsum(subscripts, *(leaf if i == int(argument) else a for i, a in enumerate(arrays))).sum().backward()
+    np.testing.assert_allclose(given, leaf.grad.numpy())
+
+
+@pytest.mark.parametrize("subscripts", ["ii->i", "ij->i", "...i->...i"])
+def test_an_einsum_whose_derivative_is_none_is_told_in_words(subscripts: str) -> None:
+    assert tree_of(lambda a: np.einsum(subscripts, a), "0", MATRIX)[0] == "row"
+
+
+def test_words_are_in_both_languages() -> None:
+    tree = tree_of(np.sum, "a", MATRIX)
+    assert tree == [
+        "row",
+        G,
+        ["words", {"en": "broadcast over the summed axes", "ja": "和を取った軸に沿ってブロードキャスト"}],
+    ]
+    assert tree_of(np.mean, "a", MATRIX)[1] == ["frac", G, ["num", "4"]]
+
+
+def test_the_tree_of_a_rule_of_the_users() -> None:
+    def by_loop(g: Any) -> Any:
+        """twice the gradient, added up"""
+        total = g + g
+        return total
+
+    def tree(rule: Any) -> Tree:
+        twice = primitive(lambda x, /: 2 * x, name="twice").vjp(x=rule)
+        return tree_of(twice, "x", 3.0)
+
+    assert tree(lambda g: 2 * g) == ["row", ["num", "2"], TIMES, G]
+    inner = ["call", "minimum", G, ["call", "maximum", G, G]]  # a comma before nested parentheses begins no words
+    assert tree(lambda g: np.minimum(g, np.maximum(g, g))) == inner
+    assert tree(by_loop) == ["words", dict.fromkeys(("en", "ja"), "twice the gradient, added up")]
+    assert tree(lambda g: g[:] if g.ndim else g + g)[0] == "words"  # Python that is no formula is shown as it is
