@@ -7,6 +7,7 @@ A score maps query (batch, query, query_dim) and key (batch, key, key_dim) to (b
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,46 +158,47 @@ class AdditiveScore(Module):
         return self.output(hidden)[..., 0]  # (batch, query, key)
 
 
-NAMES = ("dot", "scaled_dot", "cosine", "general", "biased_general", "additive")
+PLAIN: dict[str, Callable[[], Score]] = {
+    "dot": DotScore,
+    "scaled_dot": partial(DotScore, scale=True),
+    "cosine": CosineScore,
+}
+WITH_WEIGHTS: dict[str, Callable[..., Score]] = {
+    "general": GeneralScore,
+    "biased_general": partial(GeneralScore, bias=True),
+    "additive": AdditiveScore,
+}
+NAMES = (*PLAIN, *WITH_WEIGHTS)
 
 
 def make_score(score: str | Score, query_dim: int, key_dim: int, *, rng: np.random.Generator, dtype: "DType") -> Score:
-    """Return the score of this name, or ``score`` itself if it is a module or a function.
-
-    "dot" and "scaled_dot" are :class:`DotScore`, "cosine" is :class:`CosineScore`, "general" and "biased_general" are
-    :class:`GeneralScore`, "additive" is :class:`AdditiveScore`. ``rng`` draws their weights.
+    """Return the score of this name, or ``score`` itself if it is a module or a function. ``rng`` draws its weights.
 
     Raises:
         ArgumentError: no score has this name.
     """
     check_positive(query_dim=query_dim, key_dim=key_dim)
-    if not isinstance(score, str):
-        return plain_score(score, NAMES)
-    if score in ("general", "biased_general"):
-        return GeneralScore(query_dim, key_dim, rng=rng, bias=score == "biased_general", dtype=dtype)
-    if score == "additive":
-        return AdditiveScore(query_dim, key_dim, rng=rng, dtype=dtype)
+    if isinstance(score, str) and score in WITH_WEIGHTS:
+        return WITH_WEIGHTS[score](query_dim, key_dim, rng=rng, dtype=dtype)
     return plain_score(score, NAMES)
 
 
-def plain_score(score: str | Score, names: Sequence[str] = NAMES[:3]) -> Score:
-    """Return the score of this name if it has no parameters, or ``score`` itself if it is a module or a function.
+def plain_score(score: str | Score, names: Sequence[str] = tuple(PLAIN)) -> Score:
+    """Return the score of this name if it has no weights, or ``score`` itself if it is a module or a function.
 
     Raises:
-        ArgumentError: no score without parameters has this name.
+        ArgumentError: no score without weights has this name.
     """
     if not isinstance(score, str) and callable(score):
         return score
-    if not isinstance(score, str) or score not in NAMES:
+    if isinstance(score, str) and score in PLAIN:
+        return PLAIN[score]()
+    if isinstance(score, str) and score in WITH_WEIGHTS:
         raise ArgumentError(
-            f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {shown(score)}"
+            f"score={score!r} has weights: pass the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
         )
-    if score in ("dot", "scaled_dot"):
-        return DotScore(scale=score == "scaled_dot")
-    if score == "cosine":
-        return CosineScore()
     raise ArgumentError(
-        f"score={score!r} has weights: pass the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
+        f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {shown(score)}"
     )
 
 
