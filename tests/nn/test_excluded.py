@@ -103,6 +103,8 @@ CASES: dict[str, tuple[Any, Read]] = {
     "encoder, norm after": _attention(nn.TransformerEncoderLayer(4, 2, 6, norm="post", rms_norm=True, **OPTIONS)),
     "decoder": (nn.TransformerDecoderLayer(4, 2, 6, **OPTIONS), lambda m, x: tokens(m(x, MEMORY, key_mask=MASK))),
     "memory": (nn.TransformerDecoderLayer(4, 2, 6, **OPTIONS), lambda m, x: m(MEMORY, x, memory_key_mask=MASK)),
+    "convolution": (nn.Conv1d(4, 2, 3, padding=1, **OPTIONS), lambda m, x: m(x.swapaxes(1, 2), key_mask=MASK)),
+    "outside of every window": (nn.LocalAttention(1), lambda m, x: m(MEMORY[:1], x[:1])),
     **{f"pool, {how}": (nn.Sequential(), partial(_pooled, how)) for how in ("mean", "sum", "first")},
     "a model": (
         models.TwoLayerTransformer(models.TwoLayerConfig(4, 3, 2), **OPTIONS),
