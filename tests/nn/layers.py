@@ -1,7 +1,5 @@
 """What the tests of the layers share: random weights, PyTorch's counterparts with the same ones, gradients by any path."""
 
-import copy
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -96,14 +94,8 @@ def assert_equals_pytorch(ours: Callable[..., Any], theirs: Any, *arrays: np.nda
 
 def check_module(module: Module, *args: np.ndarray, **keywords: Any) -> None:
     """``check_grads`` with respect to the inputs and to every parameter, at first and second order."""
-    paths = [path for path, _ in module.named_parameters()]
 
     def call(parameters: Any, *inputs: Any) -> Any:
-        clone = copy.deepcopy(module)
-        for path, parameter in zip(paths, parameters, strict=True):
-            *owners, last = path.split(".")
-            tensor = parameter if isinstance(parameter, Tensor) else Tensor(parameter)  # an array in finite differences
-            setattr(functools.reduce(getattr, owners, clone), last, tensor)
-        return clone(*inputs, **keywords)
+        return module.replaced(parameters)(*inputs, **keywords)
 
-    check_grads(call, ([p.data for p in module.parameters()], *args))
+    check_grads(call, ({path: p.data for path, p in module.named_parameters()}, *args))
