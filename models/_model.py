@@ -22,7 +22,8 @@ from ._difference import difference
 class Model(nn.Module):
     """A network that is made from a config, so that one file holds all of it.
 
-    A subclass names the class of its config in ``config_class`` and is made by ``(config, *, rng, dtype)``.
+    A subclass names the class of its config in ``config_class`` and is made by ``(config, *, rng, dtype)``: ``rng`` draws the
+    initial weights, whose dtype is ``dtype``, so the same state of the generator gives the same model.
 
     Example:
         >>> import numpy as np

@@ -122,7 +122,6 @@ class GPT(Model):
 
     Args:
         config: the sizes, and what differs from the formulas above, such as ``rms_norm`` or rotary positions.
-        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:
         >>> import numpy as np

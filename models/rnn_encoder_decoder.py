@@ -78,9 +78,6 @@ class RNNEncoderDecoder(Model):
 
     The mask has the shape of the ids, True for tokens and False for padding: see :class:`nn.masks.Masks`.
 
-    Args:
-        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
-
     Example:
         >>> import numpy as np
         >>> import models

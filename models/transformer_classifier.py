@@ -68,9 +68,6 @@ class TransformerClassifier(Model):
 
     The encoder is that of Vaswani et al. 2017 (arXiv:1706.03762, section 3.1), pre-norm by default.
 
-    Args:
-        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
-
     Example:
         >>> import numpy as np
         >>> import models

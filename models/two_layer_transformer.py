@@ -54,9 +54,6 @@ class TwoLayerTransformer(Model):
     with it the tokens that the second layer attends to. `examples/numpy_article.py` reproduces an article that derives every
     gradient of this network by hand. The layers are attributes, so they can be replaced.
 
-    Args:
-        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
-
     Raises:
         ShapeError: an input is not (batch, length, input_size), or a mask does not fit.
 

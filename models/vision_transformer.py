@@ -112,9 +112,6 @@ class VisionTransformer(Model):
     Source: Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words", arXiv:2010.11929, equations 1 to 4. Only the cutting
     into patches is specific to images. The network learns the positions of the patches, in P.
 
-    Args:
-        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
-
     Example:
         >>> import numpy as np
         >>> import models

@@ -24,15 +24,8 @@ class LSTMCell(RecurrentCell):
     Hochreiter and Schmidhuber 1997; the forget gate is that of Gers, Schmidhuber and Cummins 2000. ``input.weight`` is
     ``[W_i, W_f, W_g, W_o]`` and ``state.weight`` is ``[U_i, U_f, U_g, U_o]``, in PyTorch's order.
 
-    Args:
-        input_dim, hidden_dim: the widths of inputs and states.
-        rng: the generator that draws the weights, whose dtype is ``dtype``.
-
-    Shapes: x (batch, input_dim), h and c (batch, hidden_dim) -> a pair, h' and c', each (batch, hidden_dim).
-
-    Raises:
-        ArgumentError: a width is not a positive integer.
-        ShapeError: the shape of x, h or c is not the one above.
+    Arguments and errors are those of :class:`RNNCell`, without activation. Shapes: x (batch, input_dim), h and c
+    (batch, hidden_dim) -> a pair, h' and c', each (batch, hidden_dim).
 
     Example:
         >>> import numpy as np
@@ -64,21 +57,8 @@ class LSTMCell(RecurrentCell):
 class LSTM(OverTokens):
     """A long short-term memory that applies an :class:`LSTMCell` to the tokens of a sequence, one after the other.
 
-    Args:
-        input_dim, hidden_dim, rng: as in :class:`LSTMCell`.
-        num_layers, bidirectional, reverse: as in :class:`GRU`, with the same shapes of states.
-
-    Calling it:
-        x: (batch, length, input_dim).
-        initial: the pair (h, c) before the first token, each (batch, hidden_dim); zeros by default.
-        key_mask: as in :class:`GRU`.
-
-        The result is a pair: the states (batch, length, hidden_dim), and the pair (h, c) after the last token.
-
-    Raises:
-        ArgumentError: num_layers is not a positive integer, or both bidirectional and reverse are set.
-        ShapeError: the shapes do not fit together, or length is 0.
-        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
+    Arguments, errors and shapes are those of :class:`GRU`, where a state is the pair (h, c), each (batch, hidden_dim). The
+    result is a pair: the states h (batch, length, hidden_dim), and the pair (h, c) after the last token.
 
     Example:
         >>> import numpy as np

@@ -103,16 +103,7 @@ class GRUCell(RecurrentCell):
 
     Cho et al. 2014, arXiv:1406.1078, section 2.3, apply r to h before the product with U_n. This layer applies r after the
     product, as PyTorch and cuDNN do. ``input.weight`` is ``[W_r, W_z, W_n]`` and ``state.weight`` is ``[U_r, U_z, U_n]``.
-
-    Args:
-        input_dim, hidden_dim: the widths of inputs and states.
-        rng: the generator that draws the weights, whose dtype is ``dtype``.
-
-    Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
-
-    Raises:
-        ArgumentError: a width is not a positive integer.
-        ShapeError: the shape of x or h is not the one above.
+    Arguments, shapes and errors are those of :class:`RNNCell`, without activation.
 
     Example:
         >>> import numpy as np
