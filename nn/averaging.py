@@ -77,7 +77,7 @@ class WeightAverage(Callback):
         forms = [(parameter.shape, precision(parameter.dtype)) for parameter in self._parameters]
         arrays = [saved[name] for name in map(str, range(len(saved))) if name in saved]
         if saved and [(array.shape, array.dtype) for array in arrays] != forms:
-            raise ArgumentError("has an average of other weights: resume without this WeightAverage")
+            raise ArgumentError("it has an average of other weights: resume without this WeightAverage")
         self._averages = [beside(array, parameter.data) for array, parameter in zip(arrays, self._parameters)]
 
     @contextmanager

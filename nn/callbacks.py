@@ -43,9 +43,7 @@ class River(Callback):
         """Restore the river. The steps of a run that had none are empty in it."""
         steps = saved.get("steps", np.tile([0.0, 0.0, 0.0, -1.0, 0.0], (run.step, 1)))
         if steps.dtype != np.float64 or steps.shape != (run.step, 5) or not (steps[:, 3] < len(self.names)).all():
-            raise ArgumentError(
-                f"has a river of gradients that does not fit its {run.step} steps: resume with river=False"
-            )
+            raise ArgumentError(f"its river of gradients does not fit its {run.step} steps: resume with river=False")
         self.river = gradient_river().from_numbers(steps, self.names)
 
 

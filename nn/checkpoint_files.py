@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError
+from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, import_extra, load_checkpoint, require, save_checkpoint
 
 from .history import History
 from .training import Callback, Training, TrainingError
-from .weights_file import RUN_KIND, Arrays, check_kind_of_file, config_of, part, put_weights, same, weights
+from .weights_file import (
+    RUN_KIND,
+    Arrays,
+    check_kind_of_file,
+    config_of,
+    named_in_errors,
+    part,
+    put_weights,
+    same,
+    weights,
+)
 
 FORM = {
     "model": str,
@@ -129,10 +139,8 @@ class CheckpointFiles(Callback):
         run.state.history = History(arrays["losses"].tolist(), about["metrics"])
         run.state.updates = about["updates"]
         for name, callback in _remembering(run).items():
-            try:
+            with named_in_errors(path):
                 callback.load(run, part(f"callbacks.{name}.", arrays) | about["callbacks"].get(name, {}))
-            except (ArgumentError, DTypeError) as error:
-                raise CheckpointError(f"'{path}' {error}") from error
         load()
         self.saved = run.step, run.epoch
         _say_other_schedule(run, about["optimizer"]["settings"]["lr"])

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, Tensor
-from minigrad.internal import CheckpointError, array_of, to_host
+from minigrad import ArgumentError, Tensor
+from minigrad.internal import array_of, to_host
 
 from .dropout import Dropout
 from .history import History
 from .module import Buffer, Module, Parameter
 from .optimizer import Optimizer
-from .weights_file import Arrays, part, put_weights, same, same_model, weights
+from .weights_file import Arrays, named_in_errors, part, put_weights, same, same_model, weights
 
 NUMBERS = frozenset((int, float, bool))
 CONSTANT = frozenset((str, type(None), Parameter))  # what most attributes are; no forward pass changes them
@@ -119,12 +119,10 @@ class StepState:
         """
         same_model(path, self.model, about)
         same(path, "the model's weights", _forms(part("model.", arrays)), _forms(self.model.state_dict()))
-        try:
+        with named_in_errors(path):
             optimizer = self._loaded_optimizer(path, arrays, about["optimizer"])
             generators = self._fitting_generators(about["generators"])
             holders = self._fitting_holders(about["numbers"])
-        except (ArgumentError, DTypeError) as error:
-            raise CheckpointError(f"'{path}' does not fit: {error}") from error
 
         def load() -> None:
             put_weights(path, self.model, arrays)

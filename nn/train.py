@@ -19,14 +19,6 @@ from .parallel.one_process import OneProcess
 from .schedules import PlateauSchedule, Schedule
 from .training import Callback, Training
 
-# What an argument needs, and why.
-_NEEDS = {
-    "patience": ("best", 'the metric that must improve: best=("max", "accuracy")'),
-    "restore_best": ("best", 'the metric that chooses the epoch: best=("max", "accuracy")'),
-    "every": ("checkpoint", "the folder to write to"),
-    "resume": ("checkpoint", "the folder or file to continue from"),
-}
-
 
 def fit(
     model: Module,
@@ -63,13 +55,9 @@ def fit(
                 optimizer.step()
             metrics.append(validate(model))
 
-    ``fit`` gives the same weights as this loop, bit for bit.
-
-    The model trains in training mode and is validated in evaluation mode. It is in evaluation mode when the training ends, even
-    by an error, so that Dropout does not change later predictions. Call ``model.train()`` before a loop of your own. If
-    ``fit`` rejects an argument or a checkpoint file, the mode is unchanged. Two kinds of modules stay in evaluation mode, so
-    that a frozen BatchNorm keeps its statistics: those whose own parameters are all frozen, and those that are in evaluation
-    mode while other parts of the model are in training mode.
+    ``fit`` gives the same weights as this loop, bit for bit. The model trains in training mode, except for modules that are
+    frozen, or that are in evaluation mode while others are in training mode. It is in evaluation mode when the training ends,
+    even by an error, so that Dropout does not change later predictions. docs/training.md says more of all arguments.
 
     Args:
         batches: a :class:`Batches`, or any object with ``epoch(n)`` and ``len()``.
@@ -79,10 +67,9 @@ def fit(
             :class:`PlateauSchedule` depends on a number from ``validate`` in place of the step.
         clip_norm: the largest norm of all gradients together (:func:`clip_grad_norm`).
         clip_value: the largest absolute value of a gradient's elements (:func:`clip_grad_value`), applied after clip_norm.
-        accumulate: the number of batches whose gradients make one step. If the loss is a mean over the examples of a batch,
-            the step equals one step on a single batch of all their examples, because each batch is weighted by its number of
-            examples (the length of its first array). If the loss is a mean over tokens, the result differs slightly for
-            batches with unequal numbers of tokens. The last step of an epoch uses the batches that are left.
+        accumulate: the number of batches whose gradients make one step. Each batch is weighted by its number of examples (the
+            length of its first array), so a mean over examples is that of one large batch; a mean over tokens differs slightly
+            if their numbers do. The last step of an epoch uses the batches that are left.
         validate: ``validate(model)`` returns numbers by name. It runs after each epoch in evaluation mode under ``no_grad``.
         best: ``("min" or "max", name)``, the number from ``validate`` that measures how good the model is.
         patience: stop when the best epoch is this many epochs ago. ``fit`` warns of a number that is NaN, which is never best.
@@ -92,14 +79,12 @@ def fit(
         checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
             of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
             ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
-            except for a :class:`TrainingError` and for an error in the update itself or in ``on_step``. A file is the state
-            between two steps: what a stopped step has changed in buffers, Dropout and generators of the model is undone.
+            except for a :class:`TrainingError` and for an error in the update itself or in a callback. A file is the state
+            between two steps: what a stopped step has changed in the model is undone.
         every: also write the ``last`` checkpoint file once every this many steps.
-        resume: continue from the checkpoint file, if it exists. The run continues as if it had not been stopped, bit for bit:
-            weights, buffers, the optimizer's state, the step of the schedule, the position in the epoch, Dropout, the random
-            generators and changed numbers in modules, History and patience are restored. Pass the same model, data and
-            optimizer as before; ``epochs``, ``schedule``, ``validate``, ``best`` and ``patience`` may differ. Any other
-            randomness must depend on the epoch alone.
+        resume: continue from the checkpoint file, if it exists, as if the run had not been stopped, bit for bit. Pass the same
+            model, data and optimizer as before; ``epochs``, ``schedule``, ``validate``, ``best`` and ``patience`` may differ.
+            Randomness outside of the model must depend on the epoch alone.
         progress: whether to show a progress bar, if tqdm is installed.
         on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
         callbacks: objects that watch the training, each a :class:`Callback`, such as a :class:`WeightAverage`.
@@ -149,11 +134,11 @@ def fit(
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
         raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {shown(parallel)}")
-    _check_needs(
-        {"patience": patience, "restore_best": restore_best, "every": every, "resume": resume},
-        {"best": best, "checkpoint": checkpoint},
-    )
-    _check_metrics(best, schedule, validate, callbacks)
+    if checkpoint is None and resume:
+        raise ArgumentError("resume needs checkpoint, the folder or file to continue from")
+    if checkpoint is None and every is not None:
+        raise ArgumentError("every needs checkpoint, the folder to write to")
+    _check_best(best, patience, restore_best, schedule, validate, callbacks)
     _check_data(model, batches, optimizer, checkpoint is not None)
     files = None if checkpoint is None else CheckpointFiles(checkpoint, every, resume)
     watching = [
@@ -171,17 +156,20 @@ def fit(
     ).run()  # fmt: skip
 
 
-def _check_needs(arguments: dict[str, Any], needed: dict[str, Any]) -> None:
-    """Raise an ArgumentError if an argument was given without the one that it needs."""
-    for name, value in arguments.items():
-        other, why = _NEEDS[name]
-        if value is not None and value is not False and needed[other] is None:
-            raise ArgumentError(f"{name} needs {other}, {why}")
-
-
-def _check_metrics(best: Best | None, schedule: Any, validate: Any, callbacks: Sequence[Callback]) -> None:
-    """Raise an ArgumentError if there can be no metric that decides."""
+def _check_best(
+    best: Best | None,
+    patience: int | None,
+    restore_best: bool,
+    schedule: Any,
+    validate: Any,
+    callbacks: Sequence[Callback],
+) -> None:
+    """Raise an ArgumentError unless there is a metric for all that depends on one."""
     measured = validate is not None or any(type(each).measure is not Callback.measure for each in callbacks)
+    if best is None and patience is not None:
+        raise ArgumentError('patience needs best, the metric that must improve: best=("max", "accuracy")')
+    if best is None and restore_best:
+        raise ArgumentError('restore_best needs best, the metric that chooses the epoch: best=("max", "accuracy")')
     if best is not None:
         check_best(best)
         if not measured:

@@ -49,8 +49,9 @@ class TrainingError(MinigradError, RuntimeError):
 class Callback:
     """Watch a training: a subclass defines the methods that it needs, and ``nn.fit(..., callbacks=[...])`` calls them.
 
-    Each gets ``run``, with ``run.model``, ``run.optimizer``, ``run.history``, and the numbers ``run.step`` and ``run.epoch``
-    of completed steps and epochs. Callbacks are called in the order of the list.
+    Each gets ``run``, with ``run.model``, ``run.optimizer``, ``run.history``, the numbers ``run.step`` and ``run.epoch`` of
+    completed steps and epochs, and ``run.updates``, the steps in the present epoch. ``run.epochs = run.epoch`` ends the
+    training after this epoch. Callbacks are called in the order of the list.
 
     Example:
         >>> import numpy as np

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +106,22 @@ def put_weights(path: Path | str, model: Module, arrays: Arrays) -> None:
     The arrays stay, because a product with another memory layout may differ in its last bit.
     """
     before = [(parameter, parameter.data) for parameter in model.parameters()]
-    try:
+    with named_in_errors(path):
         model.load_state_dict(part("model.", arrays))
-    except (ArgumentError, DTypeError) as error:
-        raise CheckpointError(f"'{path}' does not fit: {error}") from error
     for parameter, array in before:
         array[...] = parameter.data
         parameter.data = array
+
+
+@contextmanager
+def named_in_errors(path: Path | str) -> Iterator[None]:
+    """Turn an error that something does not fit into a CheckpointError that names the file."""
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except (ArgumentError, DTypeError) as error:
+        raise CheckpointError(f"'{path}' does not fit: {error}") from error
 
 
 def part(prefix: str, arrays: Arrays) -> Arrays:

@@ -1,5 +1,6 @@
 """Callbacks: when fit calls them, what they measure, and what a checkpoint file holds of them."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import nn
 from minigrad import ArgumentError
 from minigrad.serialize import CheckpointError, load_checkpoint
-from tests.nn.training import Net, Stop, content, fail, loss, run, stopping, weights
+from tests.nn.training import Net, Stop, X, Y, content, fail, loss, run, stopping, weights
 
 
 class Called(nn.Callback):
@@ -106,6 +107,16 @@ def test_an_average_goes_on_where_it_stopped(call: int, tmp_path: Path) -> None:
     assert content(tmp_path / "part" / "last.safetensors") == content(tmp_path / "whole" / "last.safetensors")
 
 
+def test_an_average_of_other_weights_is_refused(tmp_path: Path) -> None:
+    for part, words in (("hidden", None), ("output", r"does not fit: it has an average of other weights")):
+        model: Any = Net()
+        average = nn.WeightAverage(getattr(model, part))
+        batches, sgd = nn.Batches([X, Y], 8, seed=0), nn.SGD(model.parameters())
+        settings: Any = {"epochs": 1, "checkpoint": tmp_path, "resume": True, "progress": False}
+        with nullcontext() if words is None else pytest.raises(CheckpointError, match=words):
+            nn.fit(model, batches, loss, sgd, callbacks=[average], **settings)
+
+
 def test_a_state_that_does_not_fit_is_named(tmp_path: Path) -> None:
     class Counts(nn.Callback):
         def __init__(self, most: int = 9) -> None:
@@ -120,14 +131,14 @@ def test_a_state_that_does_not_fit_is_named(tmp_path: Path) -> None:
         def load(self, run: Any, saved: dict[str, Any]) -> None:
             self.count = saved.get("count", 0)
             if self.count > self.most:
-                raise ArgumentError(f"counts {self.count} and {saved['twice'][0]}")
+                raise ArgumentError(f"it counts {self.count} and {saved['twice'][0]}")
 
     run(tmp_path, epochs=1, callbacks=[Counts()])
     arrays, about = load_checkpoint(tmp_path / "last.safetensors")
     assert (about["callbacks"], arrays["callbacks.Counts.twice"]) == ({"Counts": {"count": 5}}, [10])
     model = Net(7)
     before = weights(model)
-    with pytest.raises(CheckpointError, match=r"last.safetensors' counts 5 and 10"):
+    with pytest.raises(CheckpointError, match=r"last.safetensors' does not fit: it counts 5 and 10"):
         run(tmp_path, callbacks=[Counts(4)])
     assert weights(model) == before
     run(tmp_path, epochs=2)  # a run without it goes on, too, and the file has lost it

@@ -119,8 +119,9 @@ def test_a_checkpoint_of_another_run_raises_and_changes_nothing(
     train(configured(2) if name == "another config" else Net())
     file = (tmp_path / "last.safetensors").read_bytes()
     model = changes.pop("model", Net)()
-    with pytest.raises(CheckpointError, match=words):
+    with pytest.raises(CheckpointError, match=words) as raised:
         train(model, resume=True, **changes)
+    assert str(raised.value).count("last.safetensors'") == 1
     assert (tmp_path / "last.safetensors").read_bytes() == file
 
 
