@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from types import FunctionType, MethodType
@@ -18,18 +17,6 @@ from nn.module import children
 
 Difference = tuple[str, str, str]  # the path, and what is there in the one and in the other
 MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
-PARTS_ONLY = (
-    nn.Parameter,
-    nn.Buffer,
-    nn.Module,
-    np.random.Generator,
-    list,
-    tuple,
-    dict,
-    partial,
-    MethodType,
-    FunctionType,
-)
 
 
 def difference(ours: Any, theirs: Any, path: str = "", seen: set[tuple[int, int]] | None = None) -> Difference | None:
@@ -42,59 +29,43 @@ def difference(ours: Any, theirs: Any, path: str = "", seen: set[tuple[int, int]
     seen = set() if seen is None else seen
     if ours is theirs or (id(ours), id(theirs)) in seen:
         return None
-    other = (path, _short(ours), _short(theirs))
-    if type(ours) is not type(theirs):
-        return None if _is_number(ours) and _is_number(theirs) and _same(ours, theirs) else other
-    if isinstance(ours, FunctionType) and ours.__code__ != theirs.__code__:
-        return other
-    if isinstance(ours, PARTS_ONLY) or _is_plain(ours):
-        seen.add((id(ours), id(theirs)))  # a part may lead back to the whole
-        for name, a, b in _parts(ours, theirs):
-            if found := difference(a, b, f"{path}.{name}" if path and name else path or name, seen):
-                return found
+    seen.add((id(ours), id(theirs)))  # a part may lead back to the whole
+    a, b = _parts(ours), _parts(theirs)
+    alike = type(ours) is type(theirs) or (_is_number(ours) and _is_number(theirs))
+    if not alike or getattr(ours, "__code__", None) != getattr(theirs, "__code__", None):
+        return path, _short(ours), _short(theirs)
+    if a is None or b is None:
+        return None if _same(ours, theirs) else (path, _short(ours), _short(theirs))
+    for name in {**a, **b}:
+        mine, other = a.get(name, MISSING), b.get(name, MISSING)
+        if isinstance(ours, nn.Module):  # an attribute may stand before the class's own
+            mine, other = (getattr(type(ours), name, MISSING) if each is MISSING else each for each in (mine, other))
+            if other is MISSING:
+                continue
+        if found := difference(mine, other, f"{path}.{name}" if path else str(name), seen):
+            return found
+    return None
+
+
+def _parts(value: Any) -> dict[Any, Any] | None:
+    """Return the parts by which a value is compared, by name, or None if it is compared as a whole."""
+    if isinstance(value, (nn.Parameter, nn.Buffer, np.random.Generator)):
+        return {}
+    if isinstance(value, nn.Module):  # without its mode, and without Dropout's numbers, which predict nothing
+        left_out = {"training", *(("key", "step") if isinstance(value, nn.Dropout) else ())}
+        return {name: part for name, part in vars(value).items() if name not in left_out}
+    if isinstance(value, (dict, list, tuple)):
+        return dict(children(value))
+    if isinstance(value, partial):
+        return {"func": value.func, "args": value.args, "keywords": value.keywords}
+    if isinstance(value, MethodType):
+        return {"function": value.__func__, "self": value.__self__}
+    if isinstance(value, FunctionType):
+        cells = {f"closure.{i}": cell.cell_contents for i, cell in enumerate(value.__closure__ or ())}
+        return cells | {"defaults": value.__defaults__, "keywords": value.__kwdefaults__}
+    if isinstance(value, (type, Tensor)) or not hasattr(value, "__dict__"):
         return None
-    return None if _same(ours, theirs) else other
-
-
-def _parts(ours: Any, theirs: Any) -> Iterable[tuple[str, Any, Any]]:
-    """Return the parts of two values of one type, with their names."""
-    if isinstance(ours, nn.Module):
-        return _attributes(ours, theirs)
-    if isinstance(ours, (list, tuple, dict)) or _is_plain(ours):
-        a, b = (dict(vars(each).items() if _is_plain(each) else children(each)) for each in (ours, theirs))
-        return ((str(name), a.get(name, MISSING), b.get(name, MISSING)) for name in a | b)
-    if isinstance(ours, partial):
-        return [("", getattr(ours, name), getattr(theirs, name)) for name in ("func", "args", "keywords")]
-    if isinstance(ours, MethodType):
-        return [("", ours.__func__, theirs.__func__), ("", ours.__self__, theirs.__self__)]
-    if isinstance(ours, FunctionType):
-        return [("", a, b) for a, b in zip(_referred(ours), _referred(theirs), strict=True)]
-    return []
-
-
-def _attributes(ours: nn.Module, theirs: nn.Module) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the attributes of two modules. Modes are left out, and Dropout's numbers, which predict nothing."""
-    left_out = {"training", *(("key", "step") if isinstance(ours, nn.Dropout) else ())}
-    for name in {**vars(theirs), **vars(ours)}:
-        other = vars(theirs).get(
-            name, getattr(type(theirs), name, MISSING)
-        )  # an attribute may stand before the class's own
-        if name not in left_out and other is not MISSING:
-            yield name, vars(ours).get(name, getattr(type(ours), name, MISSING)), other
-
-
-def _referred(function: FunctionType) -> list[Any]:
-    """Return what a function with this code refers to."""
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return [*cells, function.__defaults__, function.__kwdefaults__]
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether an object is compared by its attributes: a dataclass, or one whose class does not compare objects."""
-    compared = _compares(value) and not is_dataclass(value)
-    return (
-        hasattr(value, "__dict__") and not compared and not isinstance(value, (type, nn.Module, FunctionType, Tensor))
-    )
+    return vars(value) if is_dataclass(value) or not _compares(value) else None
 
 
 def _compares(value: Any) -> bool:
