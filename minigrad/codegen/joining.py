@@ -13,7 +13,7 @@ import numpy as np
 from .functions import Key
 from .loops import Loop
 from .simplify import in_order
-from .statements import Expression, InPlace, Memory, Statement, Value, in_place, values_in
+from .statements import Expression, InPlace, Memory, Statement, Value, in_place, ufunc_of, values_in
 
 # The longest expressions that are put into another line: in the backward pass, and where the user's line has both.
 JOINED, JOINED_FORWARD = 48, 64
@@ -67,6 +67,8 @@ class Joining:
         source: Any = next(iter(statement.args), None)
         if self._leaves_loop(statement, value) or None in uses or not self._unwritten(statement, uses):
             return False
+        if uses[0] is not None and _scatters(uses[0], value):
+            uses = list(dict.fromkeys(uses))  # np.add.at(x.reshape(-1), ...) reads the view once
         turned = statement.call in _TURNS and text.endswith("T") and self._is_name(source)
         if turned or (_is_part(statement, (int, Expression)) and bool(source.name)):
             return True  # x.T and x[3] are short
@@ -105,7 +107,7 @@ class Joining:
 
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
         """Whether nothing that the expression reads is written to before its last use."""
-        last: float = max(use.number for use in uses if use is not None)
+        last: float = max(use.number - _scatters(use, statement.outputs[0]) for use in uses if use is not None)
         if any(self._loop_of.get(use) is not self._loop_of.get(statement) for use in uses):
             last = math.inf  # a turn may read after the last turn writes
         read: set[Memory] = set()
@@ -116,6 +118,13 @@ class Joining:
                 if value in self._joined and value.statement is not None:
                     waiting.append(value.statement)
         return not any(statement.number < write <= last for memory in read for write in memory.writes)
+
+
+def _scatters(statement: Statement, value: Value) -> bool:
+    """Whether a statement writes into a value by a call that has it as an argument once, such as ``np.add.at``."""
+    return (
+        statement.target is value and not isinstance(statement.call, InPlace) and ufunc_of(statement.call) is not None
+    )
 
 
 def _named(value: Value | None) -> bool:

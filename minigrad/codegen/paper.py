@@ -189,9 +189,13 @@ class Paper:
             return tuple([np.broadcast_to(array, shape) for array in args])
         plain = len(args) == 1 and keywords.keys() <= {"shape", "dtype", "order"}
         if function in _CREATING and plain and (args[0].flags.c_contiguous or keywords.get("order") == "C"):
-            shape, dtype = keywords.get("shape"), keywords.get("dtype")
-            shape, dtype = self.shape if shape is None else shape, np.dtype(dtype or args[0].dtype)
-            return self._recording.write(_CREATING[function], (shape, dtype)[: 1 + (dtype.char != "d")], {})
+            shape = keywords.get("shape")
+            args = self.shape if shape is None else shape, keywords.get("dtype") or args[0].dtype
+            function, keywords = _CREATING[function], {}
+        if function in _CREATING.values() and not keywords:
+            shape, *dtype = args  # np.zeros(4) is np.zeros((4,), np.float64)
+            shape = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
+            args = (shape, *[each for each in map(np.dtype, dtype) if each != np.dtype(float)])
         return self._recording.write(function, args, keywords)
 
 

@@ -44,7 +44,7 @@ def simplified(
     """
     same = {} if same is None else same
     work = _Simplifying(*copies_of(live(statements, results), results, same))
-    for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate):
+    for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate, work.fill):
         step()
         work.finish()
         work.statements = live(work.statements, work.results)
@@ -283,6 +283,8 @@ class _Simplifying:
                     product[0].cotangent_of = statement.outputs[0].cotangent_of
                     self.replace(statement.outputs[0], product[0])
                     self.gone.add(statement)
+                elif product and not statement.outputs[0].memory.writes:  # -(-x)
+                    self.replace(statement.outputs[0], negated(product[0]))
 
     def scatter(self) -> None:
         """Write gradients of parts of an array, ``a[i] = x``, ``b[j] = y``, ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
@@ -358,6 +360,25 @@ class _Simplifying:
                 uses[first] = uses[total]
                 members[first.memory] += members[total.memory] - 1
                 self.replace(total, first)
+
+    def fill(self) -> None:
+        """Write a result that is one number, broadcast, as ``np.ones(4)``: it is then no view, and needs no copy.
+
+        What another operation reads stays: strides of 0 may choose the layout of its result, and so the order of a later sum.
+        """
+        read = {value for statement in self.statements for value in statement.values}
+        for statement in self.statements:
+            value = statement.outputs[0] if statement.call is np.broadcast_to else None
+            number = None if value is None or value in read or not np.ndim(value.data) else constant(value)
+            if value is None or number is None:
+                continue
+            shape: Any = value.data.shape if value.data.ndim > 1 else value.data.shape[0]
+            dtype = () if number.dtype == np.dtype(float) else (number.dtype,)
+            if number == 1:
+                statement.call, statement.args = np.ones, (shape, *dtype)
+            else:
+                statement.call, statement.args = np.full, (shape, number.item(), *dtype)
+            value.data, value.memory = np.full(shape, number), Memory()
 
 
 # --- Facts about values and statements ---

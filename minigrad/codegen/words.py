@@ -102,7 +102,7 @@ class Text(Joining):
         if isinstance(statement, Check):
             return self._check(statement)
         if statement.target is not None:
-            begun = statement.target in self._joined
+            begun = statement.target in self._joined and statement.call in ADDING
             return self._added(statement, statement.target) if begun else [self._effect(statement)]
         if isinstance(statement, FunctionCall):
             return [call_line(self, statement)]

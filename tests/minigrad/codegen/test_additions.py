@@ -75,7 +75,7 @@ def run(statements: Any, inputs: Any, results: Any) -> Any:
     return [values[value].tolist() for value in results]
 
 
-@pytest.mark.parametrize("kind", range(6))
+@pytest.mark.parametrize("kind", range(8))
 def test_what_no_sweep_does_is_right_too(kind: int) -> None:
     recording = Recording(Paper)
     x = recording.input(np.array([1.0, 2.0, 4.0]), "x")
@@ -106,6 +106,15 @@ def test_what_no_sweep_does_is_right_too(kind: int) -> None:
         early = -(x * 2.0)
         early += x
         total = a + early
+    elif kind == 5:  # what two signs give changes
+        total = x * 2.0
+        negated = -total
+        early = -negated
+        early += x
+    elif kind == 6:  # a sum changes with its view that lacks the axis
+        total = np.sum(np.reshape(x, (1, 3)) * 3.0, axis=0, keepdims=True)
+        early = np.reshape(total, (3,))
+        early += x
     else:  # a view of the sum is written into
         early = a + b
         view = early[1:]
@@ -225,6 +234,42 @@ def test_signs_cancel_in_products_and_sums() -> None:
 )
 def test_no_sign_is_lost(f: Callable[..., Any]) -> None:
     assert_same_bytes(f, np.array([0.5, -0.0, 2.0]), np.array([0.7, 1.0, -0.0]))
+
+
+def test_two_signs_are_none() -> None:
+    program = assert_same_bytes(lambda angle, x: np.sum((1 - np.cos(angle)) * x), 0.3, np.array([0.5, -0.0, 2.0]))
+    assert "dangle = x.sum() * np.sin(angle)" in str(program)
+
+
+def test_a_gradient_of_equal_numbers_is_made_at_once() -> None:
+    for f, text in (
+        (lambda x: np.sum(x), "dx = np.ones((2, 3))"),
+        (lambda x: np.sum(x) * 2.5, "dx = np.full((2, 3), 2.5)"),
+        (lambda x: np.sum(x[1]) * 2 + np.sum(np.sin(x[0])), "dx[1] = 2.0"),
+    ):
+        program = assert_same_bytes(f, np.arange(6.0).reshape(2, 3))
+        assert text in str(program)
+        assert "copy" not in str(program)
+    single = mg.write_numpy(lambda x: np.sum(x), np.ones(3, np.float32))
+    assert "dx = np.ones(3, np.float32)" in str(single)
+    assert single(np.ones(3, np.float32))[1].dtype == np.float32
+
+
+def test_gradients_of_rows_are_added_to_a_view_without_a_name() -> None:
+    rows = np.array([2, 0, 2])
+    program = assert_same_bytes(lambda x: np.sum(np.sin(x[rows]) * x[rows]), np.arange(6.0).reshape(3, 2))
+    assert "np.add.at(dx.reshape(-1), " in str(program)
+
+
+def test_a_view_that_is_added_to_by_an_operator_has_a_name() -> None:
+    def rule(g: Any, x: Any) -> Any:
+        found = np.zeros_like(x)
+        flat = found.reshape(-1)
+        flat += g.reshape(-1) * 2.0
+        return found
+
+    own = mg.primitive(lambda x: x * 2.0, name="own_double").vjp(x=rule)
+    assert_same_bytes(lambda x: np.sum(np.sin(own(x))), np.arange(6.0).reshape(2, 3))
 
 
 def test_what_is_added_to_a_negation_stays() -> None:
