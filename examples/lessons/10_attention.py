@@ -3,7 +3,7 @@
 #
 # What a word means depends on the words around it. **Attention** lets each word look at the others and take over what
 # it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson you
-# put them together, hide what must not be seen, and look at all variants.
+# put them together, hide what must not be seen, and see what a trained attention looks at.
 #
 # You need: lessons 1 to 6. Time: 20 minutes.
 
@@ -165,7 +165,7 @@ figure.savefig(OUT / "10_places.png", dpi=120)
 for place in (0, 20):
     print(f"place {place} and the next ones, inner products:", (codes[place : place + 4] @ codes[place]).round(2))
 
-# %% [markdown] name="family"
+# %% [markdown] name="trained"
 # In the picture on the right, each diagonal has one colour: the inner product of two rows depends only on how far the
 # places are apart, wherever they are. It is largest for a place with itself. So attention, which is made of inner
 # products, can look for "the word before me".
@@ -174,58 +174,24 @@ for place in (0, 20):
 #
 # Task **10.4**: write `P`, for every number of places and every width.
 #
-# ## One family
+# ## Trained attention
 #
 # There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**, and
-# **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all. (The
-# table is for looking things up; you need not learn it.)
+# **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all. Three
+# of them are here, and the appendix at the end of this lesson has thirteen.
 #
-# | in `nn` | the score, or the choice | what for |
-# |---|---|---|
-# | `DotProductAttention` | `q · k`, with `scale=True` divided by √d | the simplest; nothing to learn |
-# | `CosineScore` | the cosine of the angle | the lengths of vectors do not count |
-# | `MultiplicativeAttention` (`GeneralScore`) | `(q W) · k` | learns what goes with what; two widths |
-# | `AdditiveAttention` | `v · tanh(q W + k U + b)` | a small network as a score; the oldest |
-# | `Attention`, `SelfAttention` | `x W + b` of the inputs | one query, or a sentence that looks at itself |
-# | `KeyValueAttention` | one vector is cut: a part is key, the rest is value | what finds a word need not be what it says |
-# | `ContextAttention` | one learned query for all sentences | makes one vector of a sentence |
-# | `LocalAttention` | only places at most `radius` away | long texts |
-# | `PredictiveLocalAttention` | predicts the place to look at | a window that moves |
-# | `GlobalAttention` | any score, all keys | the base of all these |
-# | `SimplifiedAttention` | words are queries, keys and values at once | all the steps, and nothing to learn |
-# | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
-# | `MultiHeadAttention` | several at once, see below | Transformers |
-#
-# Here they look at "the cat saw the dog". Each is trained by itself on 60 such sentences. At each place it must name a
-# word: at "the" the noun after it, at a noun the verb, and at the verb, or with the one query of "context", the word
-# that does it. It knows only what attention hands over, so a word must look at the word that it names. The words' rows
-# are learned, and a row of `P` is added to each.
+# They look at "the cat saw the dog". Each is trained by itself on 60 such sentences. At each place it must name a word:
+# at "the" the noun after it, at a noun the verb, and at the verb the word that does it. It knows only what attention
+# hands over, so a word must look at the word that it names. The words' rows are learned, and a row of `P` is added to
+# each.
 
 # %%
 words = ["the", "cat", "dog", "bird", "fox", "hen", "saw", "heard", "fed"]
 sentences = np.array([[0, a, verb, 0, b] for a in range(1, 6) for verb in (6, 7, 8) for b in range(1, 6) if a != b])
 wanted = sentences[:, [1, 2, 1, 4, 2]]  # for each place the word to name
-rng = np.random.default_rng(8)
+rng = np.random.default_rng(5)
 new = {"rng": rng, "dtype": np.float64}
-places, near, padding = nn.sinusoids(5, 8), nn.window_mask(5, 1), nn.padding_mask([3] * 60, 5)
-scaled, heads = nn.DotProductAttention(scale=True), nn.MultiHeadAttention(8, 2, **new)
-variants = {
-    "dot product": (nn.DotProductAttention(), {}),
-    "divided by √d": (scaled, {}),
-    "cosine": (nn.GlobalAttention(nn.CosineScore()), {}),
-    "simplified": (nn.SimplifiedAttention(), {}),
-    "multiplicative": (nn.MultiplicativeAttention(8, 8, **new), {}),
-    "additive": (nn.AdditiveAttention(8, 8, **new), {}),
-    "self": (nn.SelfAttention(8, **new), {}),
-    "key-value": (nn.KeyValueAttention(4, 4, **new), {}),
-    "causal mask": (nn.MultiplicativeAttention(8, 8, **new), {"causal": True}),
-    "3 words, 2 padding": (nn.MultiplicativeAttention(8, 8, **new), {"key_mask": padding}),
-    "local": (nn.LocalAttention(1, nn.GeneralScore(8, 8, **new)), {}),
-    "local, predicted": (nn.PredictiveLocalAttention(8, 1, score=nn.GeneralScore(8, 8, **new), **new), {}),
-    "a given graph": (nn.MessagePassing(), {"adjacency": near / near.sum(axis=1, keepdims=True)}),
-    "context": (nn.ContextAttention(8, **new), {}),
-    "heads": (heads, {}),
-}
+places = nn.sinusoids(5, 8)
 
 
 def train(layer, settings):
@@ -244,35 +210,41 @@ def train(layer, settings):
     return table.data[sentences] + places, loss.item()
 
 
-maps, losses = {}, {}
-for name, (layer, settings) in variants.items():
-    x, losses[name] = train(layer, settings)
-    maps[name] = layer.attention_weights(x, **settings).data[:1]  # of the first sentence
-x = x[:1]
+def train_all(variants):
+    """Return the rows of the first sentence in the last training, and of each training the weights and the loss."""
+    maps, losses = {}, {}
+    for name, (layer, settings) in variants.items():
+        rows, losses[name] = train(layer, settings)
+        maps[name] = layer.attention_weights(rows, **settings).data[:1]
+    print("losses:", {name: round(loss, 2) for name, loss in losses.items()})
+    return rows[:1], maps, losses
+
+
+def draw(maps, count, file):
+    """Draw the maps in ``count`` rows of four."""
+    seen = [words[i] for i in sentences[0]]
+    figure, several = plt.subplots(count, 4, figsize=(9, 0.5 + 2.3 * count), layout="constrained")
+    for axes, (name, weights) in zip(several.flat, maps.items()):
+        panel = weights.reshape(-1, 5)
+        axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
+        axes.set_xticks(range(5), seen, rotation=90, fontsize=8)
+        axes.set_yticks(range(len(panel)), seen if len(panel) == 5 else ["query"], fontsize=8)
+        axes.set_title(name, fontsize=9)
+    figure.suptitle("Who (row) looks at whom (column): dark is much")
+    figure.savefig(OUT / file, dpi=120)
+
+
+scaled, learned = nn.DotProductAttention(scale=True), nn.MultiplicativeAttention(8, 8, **new)
+heads = nn.MultiHeadAttention(8, 2, **new)
+x, maps, losses = train_all({"divided by √d": (scaled, {}), "multiplicative": (learned, {}), "heads": (heads, {})})
 maps |= {f"head {i} of 2": head for i, head in enumerate(maps.pop("heads").swapaxes(0, 1))}
-seen = [words[i] for i in sentences[0]]
-figure, several = plt.subplots(4, 4, figsize=(9, 9.5), layout="constrained")
-for axes, (name, weights) in zip(several.flat, maps.items()):
-    panel = weights.reshape(-1, 5)
-    axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticks(range(5), seen, rotation=90, fontsize=8)
-    axes.set_yticks(range(len(panel)), seen if len(panel) == 5 else ["query"], fontsize=8)
-    axes.set_title(name, fontsize=9)
-figure.suptitle("Who (row) looks at whom (column): dark is much")
-figure.savefig(OUT / "10_maps.png", dpi=120)
-print("losses:", {name: round(loss, 2) for name, loss in losses.items()})
-print("local, predicted: the rows sum to", maps["local, predicted"][0].sum(axis=1).round(2))
+draw(maps, 1, "10_maps.png")
 
 # %% [markdown] name="heads"
-# Look for these in the picture. In the second row the score is learned, too: there each word looks at the word that it
-# must name. In the first row only the words' rows are learned, and a row is query and key at once. Then the score of
-# two words is the same both ways, and that of a word with itself is large. So most words look at themselves, and the
-# loss stays larger. It is largest for the dot product alone, and smaller if that is divided by √d.
-#
-# A mask leaves white columns or corners. The causal one hides every word that comes later, and with it most of the
-# answers. In "local", "dog" may look only at its neighbours, and its verb is two places away. Only the predicted
-# window has rows that do not sum to 1: its weights are multiplied by a bell around the predicted place, so that the
-# place gets a gradient.
+# Look at the maps. In the first, only the words' rows are learned, and a row is query and key at once. Then the score
+# of two words is the same both ways, and that of a word with itself is large. So most words look at themselves, and
+# the loss stays larger. In the second, "multiplicative", the score is `(q W) · k`, and `W` is learned. There each word
+# looks at the word that it must name. The last two maps are of one attention with two heads, the next section.
 #
 # ## Many heads
 #
@@ -380,7 +352,7 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # - Divide by √d, or softmax becomes all or nothing, and hardly anything is learned.
 # - Masks act before the softmax. True means "may look" in minigrad; check what it means elsewhere.
 # - Attention does not know places. A code of the place, sines and cosines, is added to each word's row.
-# - The variants differ in the score, in who may look where, and in what queries, keys and values are made of.
+# - The kinds differ in the score, in who may look where, and in what queries, keys and values are made of.
 # - Heads are slices of the columns: several softmaxes for the price of one.
 #
 # ## Explain
@@ -398,3 +370,55 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
 # words look at it. It must be `is_word[None, :]`, repeated for each row: columns belong to the words that are looked
 # at. (`key_mask` does that.) The padding's own rows do not matter, because no word looks at them.
+#
+# ## Appendix: thirteen kinds of attention
+#
+# This table is for looking things up; you need not learn it. It is ordered by what each kind chooses.
+#
+# | in `nn` | the score, or the choice | what for |
+# |---|---|---|
+# | `DotProductAttention` | `q · k`, with `scale=True` divided by √d | the simplest; nothing to learn |
+# | `CosineScore` | the cosine of the angle | the lengths of vectors do not count |
+# | `MultiplicativeAttention` (`GeneralScore`) | `(q W) · k` | learns what goes with what; two widths |
+# | `AdditiveAttention` | `v · tanh(q W + k U + b)` | a small network as a score; the oldest |
+# | `Attention`, `SelfAttention` | `x W + b` of the inputs | one query, or a sentence that looks at itself |
+# | `KeyValueAttention` | one vector is cut: a part is key, the rest is value | what finds a word need not be what it says |
+# | `ContextAttention` | one learned query for all sentences | makes one vector of a sentence |
+# | `LocalAttention` | only places at most `radius` away | long texts |
+# | `PredictiveLocalAttention` | predicts the place to look at | a window that moves |
+# | `GlobalAttention` | any score, all keys | the base of all these |
+# | `SimplifiedAttention` | words are queries, keys and values at once | all the steps, and nothing to learn |
+# | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
+# | `MultiHeadAttention` | several at once, see above | Transformers |
+#
+# Twelve variants, trained on the same sentences. "context" has one query, and names the word that does it.
+
+# %%
+near, padding = nn.window_mask(5, 1), nn.padding_mask([3] * 60, 5)
+_, family, family_losses = train_all(
+    {
+        "dot product": (nn.DotProductAttention(), {}),
+        "cosine": (nn.GlobalAttention(nn.CosineScore()), {}),
+        "simplified": (nn.SimplifiedAttention(), {}),
+        "a given graph": (nn.MessagePassing(), {"adjacency": near / near.sum(axis=1, keepdims=True)}),
+        "additive": (nn.AdditiveAttention(8, 8, **new), {}),
+        "self": (nn.SelfAttention(8, **new), {}),
+        "key-value": (nn.KeyValueAttention(4, 4, **new), {}),
+        "context": (nn.ContextAttention(8, **new), {}),
+        "causal mask": (nn.MultiplicativeAttention(8, 8, **new), {"causal": True}),
+        "3 words, 2 padding": (nn.MultiplicativeAttention(8, 8, **new), {"key_mask": padding}),
+        "local": (nn.LocalAttention(1, nn.GeneralScore(8, 8, **new)), {}),
+        "local, predicted": (nn.PredictiveLocalAttention(8, 1, score=nn.GeneralScore(8, 8, **new), **new), {}),
+    }
+)
+draw(family, 3, "10_family.png")
+print("local, predicted: the rows sum to", family["local, predicted"][0].sum(axis=1).round(2))
+
+# %% [markdown] name="family"
+# - In the first row nothing is learned but the words' rows. The loss is largest for the dot product alone, and smaller
+#   if that is divided by √d, as above.
+# - In the second row the score is learned, too.
+# - In the third row not every place may be seen. A mask leaves white columns or corners. The causal one hides every
+#   word that comes later, and with it most of the answers. In "local", "dog" may look only at its neighbours, and its
+#   verb is two places away. Only the predicted window has rows that do not sum to 1: its weights are multiplied by a
+#   bell around the predicted place, so that the place gets a gradient.
