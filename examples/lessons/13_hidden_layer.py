@@ -10,6 +10,7 @@
 
 # %%
 import math
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -74,11 +75,9 @@ def moons(count, noise, rng):
     return np.where(label[:, None] == 0, first, second) + noise * rng.normal(size=(count, 2)), label
 
 
-tape = {}
 answer = right_answer(find("3.4"), Path())
-exec(answer.read_text(encoding="utf-8"), tape)
 whose = "the course's tape" if answer == find("3.4").solution else "your tape"
-Value = tape["Value"]
+Value = runpy.run_path(str(answer))["Value"]
 
 
 def tanh(value):
