@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,9 +23,10 @@ from minigrad.learn.tasks import ORDER
 QUIET = 12.0  # seconds; no lesson takes longer on a quiet machine
 # The words around a lesson: over a page that it wrote, and over its file.
 WORDS = {
-    "en": ("Open this page by itself", "A file to run: {file}"),
-    "ja": ("このページだけを開く", "実行できるファイル：{file}"),
+    "en": ("Open this page by itself", "Step {step} of {count} · A file to run: {file}"),
+    "ja": ("このページだけを開く", "{count}のうち{step}番目 · 実行できるファイル：{file}"),
 }
+NUMBER = re.compile(r"^# (?:Lesson \d+: |レッスン\d+：)(.*)$", re.MULTILINE)  # the title of a lesson, with its number
 
 
 def lessons(root: Path) -> list[Path]:
@@ -63,7 +65,8 @@ def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language
     """A lesson as Markdown: text, code, and under the code what became of it."""
     alone, file = WORDS[language]
     up = "../" if language == "en" else "../../"
-    head = file.format(file=f"[{path.name}](path:../{up}examples/lessons/{path.name})")
+    step, link = ORDER.index(int(path.name[:2])) + 1, f"[{path.name}](path:../{up}examples/lessons/{path.name})"
+    head = file.format(step=step, count=len(ORDER), file=link)
     parts: list[str] = []
     runs = iter(outcomes)
     for cell in found:
@@ -122,13 +125,27 @@ def course(root: Path, language: str) -> str:
 
 
 def lessons_contents(root: Path, language: str) -> str:
-    """The lessons of a language as a table of contents; nothing where there are none."""
+    """The lessons of a language as a table of contents; nothing where there are none.
+
+    Titles stand there without the numbers of the lessons, which are in the order in which they were added.
+    """
     title, folder = {"en": ("Lessons", "/course"), "ja": ("レッスン", "/course/ja")}[language]
     found = [path for path in lessons(root) if language == "en" or _japanese(path).is_file()]
     if not found:
         return ""
     lines = ["```{toctree}", ":maxdepth: 1", f":caption: {title}", ""]
-    return "\n" + "\n".join([*lines, *[f"{folder}/{path.stem}" for path in found], "```"]) + "\n"
+    return (
+        "\n"
+        + "\n".join([*lines, *[f"{_title(path, language)} <{folder}/{path.stem}>" for path in found], "```"])
+        + "\n"
+    )
+
+
+def _title(path: Path, language: str) -> str:
+    """The title of a lesson without its number."""
+    text = next(cell.text for cell in cells(path, language) if cell.name)
+    title = (NUMBER.search(text) or re.search(r"^# (.*)$", text, re.MULTILINE) or {1: path.stem})[1]
+    return f"{title[0].upper()}{title[1:]}"
 
 
 def _exercises(root: Path, language: str) -> str:

@@ -292,17 +292,21 @@ def test_a_lesson_is_run_and_becomes_a_page(tmp_path: Path) -> None:
     assert made is not None and {path.name for path in made.rglob("*.*")} == {"picture.png", "page.html"}
     english = (tmp_path / "course" / "01_a.md").read_text(encoding="utf-8")
     assert english.startswith(
-        "# A lesson\n\n    indented\n\nA file to run: [01_a.py](path:../../examples/lessons/01_a.py)\n"
+        "# A lesson\n\n    indented\n\nStep 1 of 14 · A file to run: [01_a.py](path:../../examples/lessons/01_a.py)\n"
     )
     assert "```text\nen __main__\n```" in english and "The end." in english
     assert 'src="../lessons/en/picture.png"' in english and 'src="../lessons/en/page.html"' in english
     assert english.index("picture.png") < english.index("page.html")
     japanese = (tmp_path / "course" / "ja" / "01_a.md").read_text(encoding="utf-8")
-    assert japanese.startswith("# 題\n\n実行できるファイル：[01_a.py]") and japanese.rstrip().endswith("終わり。")
+    assert japanese.startswith("# 題\n\n14のうち1番目 · 実行できるファイル：[01_a.py]") and japanese.rstrip().endswith(
+        "終わり。"
+    )
     assert "ja __main__" in japanese and 'src="../../lessons/ja/page.html"' in japanese
     contents = [site_lessons.lessons_contents(tmp_path, language) for language in ("en", "ja")]
-    assert ["/course/01_a\n" in text for text in contents] == [True, False]
-    assert ["/course/ja/01_a\n" in text for text in contents] == [False, True]
+    assert ["\nA lesson </course/01_a>\n" in text for text in contents] == [True, False]
+    assert ["\n題 </course/ja/01_a>\n" in text for text in contents] == [False, True]
+    titles = re.findall(r"^(.*) </course/(\d+)", site_lessons.lessons_contents(ROOT, "en"), re.MULTILINE)
+    assert len(titles) == 14 and titles[6] == ("A first hidden layer", "13")
 
 
 def test_a_lesson_that_fails_stops_the_build(tmp_path: Path) -> None:
