@@ -8,7 +8,7 @@ By default the texts are names of emoji and the classes the languages they are i
 
 Written to `out/`: classifier.safetensors (weights, sizes, vocabulary), loss.png, attention.png, and graph.svg.
 
-The tokens are runs of up to three characters, one starting at each character (`text_data.Vocabulary`).
+The model and its training are in `text_classifier.py`. This program reads the options, draws, reports and launches.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -29,148 +28,20 @@ if __name__ == "__main__":
     prepare("nn", "models")
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 import minigrad
 import nn
 from baselines import run_in_subprocess
 from common import argument_parser, at_least, make_folder, run as run_program, table, trained_in
-from minigrad import Tensor
 from minigrad.graph.pages.attention_maps import Map, draw_maps
-from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
-from models import ClassifierConfig, TransformerClassifier
+from models import ClassifierConfig
 from pictures import draw_losses
-from text_data import UNKNOWN, Batch, TextDataset, Vocabulary, batches, load_dataset, pad
+from text_classifier import MAX_TOKENS, Classifier, train
+from text_data import UNKNOWN, TextDataset, Vocabulary, load_dataset, pad
 
 NGRAMS, MAJORITY = "character 1-3-grams, logistic", "most frequent class"
-MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
 UPDATES = 200  # at least, by default: with fewer a model of few texts still answers the most frequent class
 EPOCHS = 8  # at least, by default
-MAX_TOKENS = 64  # of a text: a space and 63 characters; the rest is cut
-
-
-class NgramEmbedding(nn.Embedding):
-    """The vector of a token is the sum of those of its prefixes: "cat" is E["c"] + E["ca"] + E["cat"].
-
-    So a rare n-gram has what is common to all that begin like it, and learns only how it differs. (fastText sums the n-grams
-    of a word in the same way: Bojanowski et al. 2017, arXiv:1607.04606, section 3.2.)
-    """
-
-    def __init__(self, vocabulary: Vocabulary, embedding_dim: int, *, rng: np.random.Generator) -> None:
-        super().__init__(len(vocabulary), embedding_dim, rng=rng, std=0.1)
-        self.prefixes = vocabulary.prefixes
-
-    def forward(self, ids: ArrayLike) -> Tensor:
-        """(batch, length) -> (batch, length, embedding_dim)"""
-        return super().forward(self.prefixes[np.asarray(ids)]).sum(axis=-2)
-
-
-@dataclass
-class Classifier:
-    """A model with what is needed to use it on text."""
-
-    model: TransformerClassifier
-    vocabulary: Vocabulary
-    classes: list[str]
-
-    @classmethod
-    def create(
-        cls, config: ClassifierConfig, vocabulary: Vocabulary, classes: list[str], rng: np.random.Generator
-    ) -> Classifier:
-        """With new weights."""
-        model = TransformerClassifier(config, rng=rng)
-        model.embedding = NgramEmbedding(vocabulary, config.d_model, rng=rng)
-        return cls(model, vocabulary, classes)
-
-    def encode(self, texts: list[str]) -> list[NDArray[np.int64]]:
-        """Token ids, at most MAX_TOKENS of them for each text."""
-        return [self.vocabulary.encode(text)[:MAX_TOKENS] for text in texts]
-
-    def probabilities(self, texts: list[str]) -> NDArray[np.float32]:
-        """(texts, classes)"""
-        ids, mask = pad(self.encode(texts))
-        self.model.eval()
-        with minigrad.no_grad():
-            result: NDArray[np.float32] = minigrad.softmax(self.model(ids, mask)).numpy()
-        return result
-
-    def save(self, path: Path) -> None:
-        about = {
-            "model": MODEL,
-            "config": self.model.config.to_dict(),
-            "vocabulary": self.vocabulary.to_dict(),
-            "classes": self.classes,
-        }
-        save_checkpoint(path, self.model.state_dict(), about)
-
-    @classmethod
-    def load(cls, path: Path) -> Classifier:
-        """
-        Raises:
-            CheckpointError: the file is no checkpoint of this example.
-        """
-        form = {"model": MODEL, "config": dict, "vocabulary": {"ngrams": [str]}, "classes": [str]}
-        arrays, about = load_checkpoint(path, form)
-        try:
-            config = ClassifierConfig.from_dict(about["config"])
-            if config.num_classes != len(about["classes"]):
-                raise ValueError(f"{config.num_classes} classes and {len(about['classes'])} names of them")
-            vocabulary = Vocabulary.from_dict(about["vocabulary"])
-            classifier = cls.create(config, vocabulary, about["classes"], np.random.default_rng(0))
-            classifier.model.load_state_dict(arrays)
-        except (KeyError, TypeError, ValueError, MemoryError) as error:
-            raise CheckpointError(
-                f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
-            ) from error
-        return classifier
-
-
-def learning_rates(steps: int, peak: float) -> Callable[[int], float]:
-    """Linear warm-up over the first 5 % of the steps, then half a cosine down to 0."""
-    return nn.cosine_schedule(peak, steps, warmup=min(max(1, steps // 20), steps - 1))
-
-
-def cross_entropy(model: TransformerClassifier, batch: Batch) -> Tensor:
-    """The loss of a batch."""
-    ids, mask, labels = batch
-    return nn.cross_entropy(model(ids, mask), labels)
-
-
-def train(
-    classifier: Classifier, data: TextDataset, args: argparse.Namespace, ranks: nn.parallel.Ranks | None
-) -> nn.History:
-    """AdamW on shuffled batches, with the accuracy on the validation texts after every epoch."""
-    shuffled = batches(classifier.encode(data.train_texts), data.train_labels, args.batch_size, seed=args.seed)
-    return nn.fit(
-        classifier.model,
-        shuffled,
-        cross_entropy,
-        nn.AdamW(classifier.model.parameters(), lr=args.learning_rate, weight_decay=0.01),
-        epochs=args.epochs,
-        schedule=learning_rates(args.epochs * len(shuffled), args.learning_rate),
-        clip_norm=1.0,
-        validate=lambda _: {"accuracy": shared_accuracy(classifier, data, ranks)},
-        parallel=ranks,
-    )
-
-
-def shared_accuracy(classifier: Classifier, data: TextDataset, ranks: nn.parallel.Ranks | None) -> float:
-    """The accuracy on the validation texts, of which each process looks at its share."""
-    if ranks is None:
-        return accuracy(classifier, data.validation_texts, data.validation_labels)
-    own = slice(ranks.rank, None, ranks.size)
-    texts, labels = data.validation_texts[own], data.validation_labels[own]
-    return ranks.mean(accuracy(classifier, texts, labels), len(labels))
-
-
-def accuracy(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]) -> float:
-    """The share of texts whose most probable class is the right one."""
-    correct = 0
-    classifier.model.eval()
-    with minigrad.no_grad():
-        for ids, mask, targets in batches(classifier.encode(texts), labels, 256, seed=None).epoch(0):
-            correct += int((classifier.model(ids, mask).numpy().argmax(axis=-1) == targets).sum())
-    return correct / len(labels)
 
 
 def predict(checkpoint: Path, text: str) -> None:
@@ -266,7 +137,15 @@ def run(args: argparse.Namespace) -> nn.History:
         print(f"note: longer than {MAX_TOKENS - 1} characters, and cut there: {cut}")
     if args.epochs is None:
         args.epochs = default_epochs(len(data.train_texts), args.batch_size)
-    history = train(classifier, data, args, ranks)
+    history = train(
+        classifier,
+        data,
+        epochs=args.epochs,
+        batch_size=args.batch_size,
+        learning_rate=args.learning_rate,
+        seed=args.seed,
+        ranks=ranks,
+    )
     seconds = time.perf_counter() - start
     if ranks is not None and ranks.rank:
         return history  # the first one saves, draws and reports

@@ -15,12 +15,13 @@ import pytest
 
 import common
 import nn
+import text_classifier
 import train_classifier as example
 from baselines import Baselines
 from minigrad.serialize import load_checkpoint, save_checkpoint
 from models import ClassifierConfig
+from text_classifier import MAX_TOKENS, Classifier, NgramEmbedding
 from text_data import TextDataset, Vocabulary, load_tsv, pad
-from train_classifier import MAX_TOKENS, Classifier, NgramEmbedding
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = {"classifier.safetensors", "loss.png", "attention.png", "graph.svg"}
@@ -187,7 +188,7 @@ def test_every_step_has_a_gradient_of_its_own_and_the_scheduled_rate(
     monkeypatch.setattr(nn.AdamW, "step", spy_on_step)
     train("--epochs", "4", "--batch-size", "200", "--dropout", "0", "--learning-rate", "0.5")  # all data in each batch
     assert norms == pytest.approx([norms[0]] * 4, rel=1e-4)
-    assert rates == [example.learning_rates(4, 0.5)(i) for i in range(4)]
+    assert rates == [text_classifier.learning_rates(4, 0.5)(i) for i in range(4)]
 
 
 def test_dropout_is_used_in_every_epoch_of_training_and_not_in_prediction(train: Any, tmp_path: Path) -> None:
@@ -209,17 +210,17 @@ def test_the_accuracy_after_each_epoch_is_that_on_the_validation_texts(
         assert np.array_equal(labels, data.validation_labels)
         return next(answers)
 
-    monkeypatch.setattr(example, "accuracy", spy)
+    monkeypatch.setattr(text_classifier, "accuracy", spy)
     assert train("--epochs", "2").metric("accuracy") == [0.25, 0.75]
 
 
 def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero() -> None:
-    rates = [example.learning_rates(100, peak=2.0)(step) for step in range(100)]
+    rates = [text_classifier.learning_rates(100, peak=2.0)(step) for step in range(100)]
     assert rates[:6] == pytest.approx([0.4, 0.8, 1.2, 1.6, 2.0, 2.0])
     assert rates[5:] == sorted(rates[5:], reverse=True)
     assert rates[5 + 95 // 2] == pytest.approx(1.0, abs=0.02)  # half of it at the middle of the cosine
     assert 0 < rates[-1] < 0.002
-    assert example.learning_rates(1, peak=2.0)(0) == 2.0
+    assert text_classifier.learning_rates(1, peak=2.0)(0) == 2.0
 
 
 def test_a_token_is_the_sum_of_its_prefixes() -> None:
@@ -245,7 +246,7 @@ def test_the_accuracy_counts_right_answers_over_all_batches(classifier: Classifi
     texts = [f"red {i}" for i in range(300)]
     wrong = np.arange(300) % 3 == 0
     labels = classifier.probabilities(texts).argmax(axis=1) ^ wrong
-    assert example.accuracy(classifier, texts, labels) == 200 / 300
+    assert text_classifier.accuracy(classifier, texts, labels) == 200 / 300
 
 
 @pytest.mark.parametrize(("texts", "epochs"), [(50, 200), (64, 200), (65, 100), (1600, 8), (21_808, 8)])
