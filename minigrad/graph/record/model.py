@@ -166,6 +166,7 @@ class Graph:
     modules: Sequence[ModuleBox] = ()
     ends: Sequence[tuple[int, int]] = ()
     programs: dict[str, list[str]] = field(default_factory=dict)
+    _into: dict[int, list[Edge]] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
@@ -185,11 +186,15 @@ class Graph:
         return found
 
     def edges_into(self) -> dict[int, list[Edge]]:
-        """Return a dict from the id of each operation to the edges of its operands, in the order of its arguments."""
-        into: dict[int, list[Edge]] = {node.id: [] for node in self.operations()}
-        for edge in self.edges:
-            into[edge.target].append(edge)
-        return into
+        """Return a dict from the id of each operation to the edges of its operands, in the order of its arguments.
+
+        Every call returns the same dict.
+        """
+        if self._into is None:
+            self._into = {node.id: [] for node in self.operations()}
+            for edge in self.edges:
+                self._into[edge.target].append(edge)
+        return self._into
 
     def contributions(self) -> list[Edge]:
         """Return the edges that the last sweep has used, in its order. Each one holds a vector-Jacobian product."""
