@@ -145,7 +145,16 @@ def test_the_core_of_the_engine_knows_no_thread_and_no_device() -> None:
 
 # What each room has at most, in lines. The plan of the design gives engine 2,800, kernels 3,300, rules 4,500, transforms 1,350
 # and the root 1,500: what is over them is said in docs/design.md, and may only become less.
-ROOMS = {"engine": 3365, "rules": 5410, "kernels": 3900, "guards": 1810, "transforms": 1590, "": 1910, "source": 750}
+ROOMS = {
+    "cli": 1105,
+    "engine": 3365,
+    "rules": 5410,
+    "kernels": 3900,
+    "guards": 1810,
+    "transforms": 1590,
+    "": 1910,
+    "source": 750,
+}
 
 
 @pytest.mark.parametrize("room", ROOMS)

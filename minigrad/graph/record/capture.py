@@ -146,7 +146,7 @@ class Capture:
         graph = Graph(nodes, self.edges, [ModuleBox(**box) for box in self.boxes], self.ends, self.programs)
         labels, given, expressions = labels_of(graph, self.paths, self.texts)
         for node in nodes:  # these facts depend on the other nodes, so they are the last ones of a record
-            object.__setattr__(node, "label", self.nodes[node.id].get("label", labels[node.id]))
+            object.__setattr__(node, "label", node.label or labels[node.id])
             object.__setattr__(node, "given", node.id in given)
             object.__setattr__(node, "expression", node.expression or node.id in expressions)
         return graph

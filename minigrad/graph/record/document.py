@@ -16,7 +16,7 @@ from ..._source import SourceLine
 from ...errors import ArgumentError
 from ...serialize import CheckpointError, Maybe, require, short
 from .model import Edge, Graph, ModuleBox, Node
-from .rounds import Called
+from .rounds import Callee
 
 KIND = "minigrad trace"
 FORM = {
@@ -97,7 +97,7 @@ def _operation(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any
     called = written.get("called")
     require(called, CALLED, f"the function that node {number} of the trace calls")
     return {
-        "called": (called and Called(_shown(called[0]), *called[1:]),),
+        "called": (called and Callee(_shown(called[0]), *called[1:]),),
         "operation": _shown(written["operation"]),
         "keywords": {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()},
         "source": None if written["source"] is None else _source(written["source"]),

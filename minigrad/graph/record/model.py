@@ -40,7 +40,7 @@ class Node:
         callers: the calls of the program's functions that led to the operation, innermost first.
         outside: the number of calls around the outermost of the ``callers``, up to the top level of a file.
         rounds: the variables of the program's loops with their values, at ``source`` and at each of the ``callers``.
-        called: what the program calls at ``source`` and at each of the ``callers`` (a ``Called``, or None for an operator).
+        called: what the program calls at ``source`` and at each of the ``callers`` (a ``Callee``, or None for an operator).
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
         given: for a value, whether the program has handed it over in a call to the function that reads it.

@@ -21,7 +21,7 @@ from ...source.index import Index, callee, index_of, is_starred
 from .document import printable
 from .model import Edge, Graph, Node
 from .numerals import number_text
-from .rounds import Called, Rounds, Texts, told_apart
+from .rounds import Callee, Rounds, Texts, told_apart
 
 LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
@@ -364,7 +364,7 @@ class _Names:
                 )
 
 
-def _called(node: Node) -> Called | None:
+def _called(node: Node) -> Callee | None:
     """Return what the program calls where it carries out an operation."""
     return node.called[0] if node.called else None
 
@@ -386,7 +386,7 @@ def _is_parameter(program: Index, operand: ast.expr) -> bool:
 # Operands in the text of an expression
 
 
-def _operand(node: ast.AST, called: Called | None, operation: str, argument: str, position: int) -> ast.expr | None:
+def _operand(node: ast.AST, called: Callee | None, operation: str, argument: str, position: int) -> ast.expr | None:
     """Return the expression of one argument. The operation must be this whole expression."""
     given = operands(node)
     if isinstance(node, ast.Call):
@@ -401,7 +401,7 @@ def _operand(node: ast.AST, called: Called | None, operation: str, argument: str
     return given[position] if position < len(given) else None
 
 
-def _only_operand(node: ast.AST, called: Called | None, module: bool) -> ast.expr | None:
+def _only_operand(node: ast.AST, called: Callee | None, module: bool) -> ast.expr | None:
     """Return the only operand of a call that is not a literal; else None. ``module``: whether a module may be called."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
@@ -410,7 +410,7 @@ def _only_operand(node: ast.AST, called: Called | None, module: bool) -> ast.exp
     return found[0] if len(found) == 1 else None
 
 
-def _with_object(call: ast.Call, called: Called | None) -> list[ast.expr]:
+def _with_object(call: ast.Call, called: Callee | None) -> list[ast.expr]:
     """Return the arguments by position. For a method of a value, the value comes first."""
     of_value = isinstance(call.func, ast.Attribute) and called is not None and called.of_value
     return [call.func.value, *operands(call)] if isinstance(call.func, ast.Attribute) and of_value else operands(call)

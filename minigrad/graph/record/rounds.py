@@ -34,7 +34,7 @@ class Owned(NamedTuple):
     identity: int
 
 
-class Called(NamedTuple):
+class Callee(NamedTuple):
     """The function that an expression of the program calls.
 
     Attributes:
@@ -48,7 +48,7 @@ class Called(NamedTuple):
     of_value: bool
 
 
-class _Place(NamedTuple):
+class _Instruction(NamedTuple):
     """What is the same each time that an instruction of the program runs.
 
     Attributes:
@@ -58,13 +58,13 @@ class _Place(NamedTuple):
 
     source: SourceLine
     variables: tuple[tuple[str, str], ...]
-    called: Called | None
+    called: Callee | None
 
 
-_places: dict[int, _Place] = {}  # by the id of the source, which is kept alive here
+_places: dict[int, _Instruction] = {}  # by the id of the source, which is kept alive here
 
 
-def place_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> tuple[Round, Called | None]:
+def place_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> tuple[Round, Callee | None]:
     """Return the loop variables of a running frame, whose instruction is at ``source``, with their values, and its call."""
     place = _places.get(id(source))
     if place is None or place.source is not source:
@@ -83,7 +83,7 @@ def place_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> tupl
     return tuple(found), place.called
 
 
-def _new_place(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> _Place:
+def _new_place(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> _Instruction:
     index, code = index_of(source.file, lines), frame.f_code
     here = index.at(source)
     names = [] if here is None else [name for name in index.loop_variables(here) if name.strip("_")]
@@ -94,10 +94,10 @@ def _new_place(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> _P
         if any(code.co_name in vars(kind) for kind in type(frame.f_locals.get(first)).__mro__):
             variables.append((OBJECT, first))
     call = None if here is None else call_at(here)
-    return _Place(source, tuple(variables), None if call is None else _called(call, frame))
+    return _Instruction(source, tuple(variables), None if call is None else _called(call, frame))
 
 
-def _called(call: ast.Call, frame: FrameType) -> Called:
+def _called(call: ast.Call, frame: FrameType) -> Callee:
     root = call.func
     while isinstance(root, ast.Attribute):
         root = root.value
@@ -113,7 +113,7 @@ def _called(call: ast.Call, frame: FrameType) -> Called:
     made = vars(function).get("__init__") if isinstance(function, type) else None
     compiled = inspect.isbuiltin(function) or (isinstance(function, type) and not inspect.isfunction(made))
     name = function.name if isinstance(function, Primitive) else getattr(function, "__name__", callee(call))
-    return Called(str(name), compiled, of_value)
+    return Callee(str(name), compiled, of_value)
 
 
 def _plain(value: Any) -> Any:

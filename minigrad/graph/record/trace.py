@@ -18,7 +18,7 @@ from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
 from ...guards.gradients import norm
 from ...guards.inplace import _arrays
-from .rounds import Called, Round, place_of
+from .rounds import Callee, Round, place_of
 
 SMALL = 512  # elements of an array whose bytes are compared at once, which is faster there
 
@@ -208,7 +208,7 @@ class TraceNote:
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
         self.outside = 0
         self.rounds: tuple[Round, ...] = ()
-        self.called: tuple[Called | None, ...] = ()
+        self.called: tuple[Callee | None, ...] = ()
         self.call = 0
         self.depth: int | None = None
         self.constants: list[Constant] = []

@@ -13,7 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.observers import active, scope
-from minigrad.graph.record.rounds import OBJECT, Called, Owned
+from minigrad.graph.record.rounds import OBJECT, Callee, Owned
 from minigrad.graph.record.trace import TraceNote
 from minigrad.guards.gradients import norm
 from minigrad.guards.inplace import _arrays
@@ -261,15 +261,15 @@ def test_an_operation_knows_what_the_program_calls_there() -> None:
 
     x, xp, relu = leaf([1.0, 2.0]), np, mg.relu
     with mg.trace():
-        cases: list[tuple[Called | None, Tensor]] = [
-            (Called("tanh", compiled=False, of_value=False), np.tanh(x)),
-            (Called("exp", compiled=False, of_value=False), e(x)),
-            (Called("sum", compiled=False, of_value=False), xp.sum(x)),
-            (Called("relu", compiled=False, of_value=False), relu(x)),
-            (Called("sum", compiled=False, of_value=True), x.sum()),
-            (Called("exp", compiled=False, of_value=True), [x][0].exp()),
-            (Called("sum", compiled=True, of_value=False), sum([x])),
-            (Called("abs", compiled=True, of_value=False), abs(x)),
+        cases: list[tuple[Callee | None, Tensor]] = [
+            (Callee("tanh", compiled=False, of_value=False), np.tanh(x)),
+            (Callee("exp", compiled=False, of_value=False), e(x)),
+            (Callee("sum", compiled=False, of_value=False), xp.sum(x)),
+            (Callee("relu", compiled=False, of_value=False), relu(x)),
+            (Callee("sum", compiled=False, of_value=True), x.sum()),
+            (Callee("exp", compiled=False, of_value=True), [x][0].exp()),
+            (Callee("sum", compiled=True, of_value=False), sum([x])),
+            (Callee("abs", compiled=True, of_value=False), abs(x)),
             (None, x * x),
         ]
     assert [note_of(y).called[0] for _, y in cases] == [expected for expected, _ in cases]
