@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -207,7 +206,9 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
         module = graph.modules[unit.module]
         outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
         name = module.name.removeprefix(outer) or module.kind
-        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name + module.which
+        if unit.kind != "loop":
+            return name + module.which
+        return name if module.call is not None else name.rpartition(".")[0] or module.kind  # layers.0 is in layers
     if unit.kind == "loop":
         last = unit.operations[0][-1]
         return tree.calls.title(unit.operations) or without_place(labels[last]) or graph.nodes[last].operation or ""
