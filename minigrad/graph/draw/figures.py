@@ -30,15 +30,17 @@ def figure(width: float, height: float) -> Iterator[Any]:
         yield figures.Figure(figsize=(width, height))
 
 
-def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
+def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120, *, tight: bool = False) -> Path:
     """Write a figure in the format that the suffix names. The same figure gives the same SVG.
 
-    Every matplotlib picture of minigrad is saved here. :mod:`.fonts` names the font that a character lacks.
+    ``tight`` cuts out all that is drawn, on the figure or outside of it. Every matplotlib picture of minigrad is saved
+    here. :mod:`.fonts` names the font that a character lacks.
     """
     path = check_suffix(path)
     _choose_fonts(figure)
     with fonts.no_remarks():
-        figure.savefig(path, dpi=dpi, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        figure.savefig(path, dpi=dpi, metadata=metadata, bbox_inches="tight" if tight else None)
     return path
 
 

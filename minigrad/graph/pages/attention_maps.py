@@ -267,79 +267,65 @@ def draw_maps(
         MissingExtraError: matplotlib is not installed.
     """
     check_suffix(path)
-    caption = plain_label(caption, 125)
     if not any(rows):
         raise ArgumentError("draw_maps got no map to draw")
     every = [each for row in rows for each in row]
-    longest = max(max(np.shape(each.weights)) for each in every)
-    side = cell or min(0.18, 3.6 / longest)
-    above = [*captions, *[""] * len(rows)]
-    plan = [_PanelRow(row, side, text) for row, text in zip(rows, above) if row]
-    left, top = 0.35, 0.35 if caption else 0.1
-    width = left + max(row.width for row in plan) + 0.9
-    width = max(width, text_width(caption, 11) + 0.4)
-    height = top + sum(row.height for row in plan) + 0.1
-    largest = max([float(np.nanmax(each.weights)) for each in every if np.isfinite(each.weights).any()], default=1.0)
-    with figure(width, height) as fig:
-        y = height - top
-        for row in plan:
-            image = row.draw(fig, left, y, largest or 1.0, looks_from, looks_at)
-            y -= row.height
-        tall = min(height - top - 0.7, 2.5)
-        bar = fig.add_axes((1 - 0.75 / width, (height - top - 0.35 - tall) / height, 0.12 / width, tall / height))
+    largest = max([float(np.nanmax(each.weights)) for each in every if np.isfinite(each.weights).any()], default=0.0)
+    side = cell or min(0.18, 3.6 / max(max(np.shape(each.weights)) for each in every))
+    with figure(
+        1, 1
+    ) as fig:  # one inch, so that its coordinates are inches; the picture is cut out around all that is drawn
+        y = right = 0.0
+        for row, text in zip(rows, [*captions, *[""] * len(rows)]):
+            if row:
+                fig.text(0, y - 0.1, plain_label(text, 125), fontsize=10, va="top")
+                end, y, image = _draw_row(
+                    fig, row, y - (0.6 if text else 0.3), side, largest or 1.0, (looks_from, looks_at)
+                )
+                right = max(right, end)
+        tall = min(-y - 0.4, 2.5)
+        bar = fig.add_axes((right + 0.15, -0.3 - tall, 0.12, tall))
         fig.colorbar(image, cax=bar).set_label("attention weight", fontsize=8)
         bar.tick_params(labelsize=7)
-        if caption:
-            fig.text(0.15 / width, 1 - 0.1 / height, caption, fontsize=11, va="top")
-        return save(fig, path)
+        fig.text(-0.2, 0.3, plain_label(caption, 125), fontsize=11, va="top")
+        return save(fig, path, tight=True)
 
 
-def _labels(tokens: Sequence[str]) -> list[str]:
-    return list(map(plain_label, place_labels(list(map(visible, tokens)))))
+def _draw_row(
+    fig: Any, row: Sequence[Map], top: float, side: float, largest: float, looks: tuple[str, str]
+) -> tuple[float, float, Any]:
+    """Draw panels side by side, below ``top``. A panel has labels on its left if they differ from those of its neighbour.
 
+    Args:
+        side: of a weight, in inches as all sizes.
+        looks: what the queries' and the keys' axes say.
 
-class _PanelRow:
-    """A row of panels. Sizes are in inches. A panel has labels on its left if they differ from those of its left neighbour."""
-
-    FONT = 8.0  # points
-
-    def __init__(self, maps: Sequence[Map], cell: float, caption: str) -> None:
-        self.maps, self.cell, self.caption = maps, cell, plain_label(caption, 125)
-        self.titles = [plain_label(m.title, 38) for m in maps]
-        self.top = 0.6 if caption else 0.3  # the space above the panels
-        self.font = min(self.FONT, max(5.0, cell / POINT / 1.15))
-        self.labels = [(_labels(m.queries), _labels(m.keys)) for m in maps]
-        self.upright = max(text_width(key, self.font) for _, keys in self.labels for key in keys) <= cell
-        below = self.font * 1.2 * POINT if self.upright else max(self._widest(keys) for _, keys in self.labels)
-        self.rooms = [
-            0.15 if i and self.labels[i - 1][0] == queries else self._widest(queries) + 0.2
-            for i, (queries, _) in enumerate(self.labels)
-        ]
-        widths = [max(cell * len(m.keys), text_width(title, 8)) for m, title in zip(maps, self.titles)]
-        self.starts = [sum(widths[:i]) + sum(self.rooms[: i + 1]) for i in range(len(maps))]
-        self.width = max(self.starts[-1] + widths[-1], text_width(self.caption, 10))
-        self.height = self.top + cell * max(len(m.queries) for m in maps) + below + 0.4
-
-    def _widest(self, texts: list[str]) -> float:
-        return max(text_width(text, self.font) for text in texts) + 0.05
-
-    def draw(self, fig: Any, left: float, top: float, largest: float, looks_from: str, looks_at: str) -> Any:
-        width, height = fig.get_size_inches()
-        fig.text(left / width, (top - 0.1) / height, self.caption, fontsize=10, va="top")
-        step = max(1, round(self.font * 1.1 * POINT / self.cell + 0.3))  # every step-th label is drawn
-        for i, (each, title, (queries, keys)) in enumerate(zip(self.maps, self.titles, self.labels)):
-            wide, tall = self.cell * len(keys), self.cell * len(queries)
-            x, y = left + self.starts[i], top - self.top - tall
-            ax = fig.add_axes((x / width, y / height, wide / width, tall / height))
-            ax.set_facecolor("#d8d8d8")  # the colour of NaN
-            image = ax.imshow(each.weights, cmap="Blues", vmin=0, vmax=largest, aspect="auto", interpolation="nearest")
-            ax.set_title(title, fontsize=8, pad=3, loc="left")
-            turn = {} if self.upright else {"rotation": 90}
-            ax.set_xticks(range(0, len(keys), step), keys[::step], fontsize=self.font, **turn)
-            shown = queries[::step] if self.rooms[i] > 0.15 else []
-            ax.set_yticks(range(0, len(queries), step)[: len(shown)], shown, fontsize=self.font)
-            ax.tick_params(length=0, pad=2)
-            ax.set_xlabel(looks_at, fontsize=7, labelpad=1, color="#555555")
-            if i == 0:
-                ax.set_ylabel(looks_from, fontsize=7, labelpad=2, color="#555555")
-        return image
+    Returns:
+        the right end and the lower end of the row, and the image of the last panel.
+    """
+    font = min(8.0, max(5.0, side / POINT / 1.15))
+    step = max(1, round(font * 1.1 * POINT / side + 0.3))  # every step-th label is drawn
+    labels = [
+        [list(map(plain_label, place_labels(list(map(visible, texts))))) for texts in (m.queries, m.keys)] for m in row
+    ]
+    widest = [[max(text_width(text, font) for text in texts) + 0.05 for texts in both] for both in labels]
+    upright = max(wide for _, wide in widest) - 0.05 <= side
+    x, before = 0.0, None
+    for each, (queries, keys), (room, _) in zip(row, labels, widest):
+        x += 0.15 if queries == before else room + 0.2
+        wide, tall = side * len(keys), side * len(queries)
+        ax = fig.add_axes((x, top - tall, wide, tall))
+        ax.set_facecolor("#d8d8d8")  # the colour of NaN
+        image = ax.imshow(each.weights, cmap="Blues", vmin=0, vmax=largest, aspect="auto", interpolation="nearest")
+        title = plain_label(each.title, 38)
+        ax.set_title(title, fontsize=8, pad=3, loc="left")
+        ax.set_xticks(range(0, len(keys), step), keys[::step], fontsize=font, rotation=0 if upright else 90)
+        shown = [] if queries == before else queries[::step]
+        ax.set_yticks(range(0, len(queries), step)[: len(shown)], shown, fontsize=font)
+        ax.tick_params(length=0, pad=2)
+        ax.set_xlabel(looks[1], fontsize=7, labelpad=1, color="#555555")
+        if before is None:
+            ax.set_ylabel(looks[0], fontsize=7, labelpad=2, color="#555555")
+        x, before = x + max(wide, text_width(title, 8)), queries
+    below = font * 1.2 * POINT if upright else max(wide for _, wide in widest)
+    return x, top - side * max(len(m.queries) for m in row) - below - 0.4, image
