@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -214,7 +214,7 @@ _PLUMBING = {"axis", "keepdims", "dtype"}  # keywords that are not shown
 
 
 def shown_text(expression: ast.expr, answer: str, rule: Any) -> str:
-    """Return a readable text: ``g * (1 - ans * ans)`` becomes ``g * (1 - y^2)``."""
+    """Return a readable text: ``g * np.exp(ans) ** 2`` becomes ``g * exp(y)^2``."""
     tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy, because visiting changes it
     text = ast.unparse(_ForPeople({"ans": ast.Name(answer)}, names_of(rule)).visit(tree))
     return re.sub(r"\.T\b", "^T", text).replace(" ** ", "^")
@@ -253,35 +253,6 @@ class _ForPeople(ast.NodeTransformer):
             return _ForPeople(told, {}).visit(ast.parse(reading, mode="eval").body)
         keywords = [self.visit(keyword) for keyword in node.keywords if keyword.arg not in _PLUMBING]
         return ast.Call(self.visit(node.func), args, keywords)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Turn ``x * x`` into ``x ** 2``, also at the end of a longer product."""
-        if not isinstance(node.op, ast.Mult):
-            return self.generic_visit(node)  # type: ignore[return-value]
-        first, *rest = _factors(node)
-        if isinstance(first, ast.UnaryOp) and rest and ast.dump(first.operand) == ast.dump(rest[0]):  # -x * x
-            return ast.UnaryOp(first.op, self.visit(reduce(_times, [first.operand, *rest])))
-        factors: list[tuple[ast.expr, int]] = []
-        for factor in map(self.visit, _factors(node)):
-            if factors and ast.dump(factors[-1][0]) == ast.dump(factor):
-                factors[-1] = (factor, factors[-1][1] + 1)
-            else:
-                factors.append((factor, 1))
-        powers = [f if n == 1 else ast.BinOp(f, ast.Pow(), ast.Constant(n)) for f, n in factors]
-        return reduce(_times, powers)
-
-
-def _times(a: ast.expr, b: ast.expr) -> ast.expr:
-    return ast.BinOp(a, ast.Mult(), b)
-
-
-def _factors(node: ast.expr) -> list[ast.expr]:
-    """Return the factors of a product: three for ``a * b * c``."""
-    factors: list[ast.expr] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        factors.insert(0, node.right)
-        node = node.left
-    return [node, *factors]
 
 
 # --- from a formula to its tree -------------------------------------------------------------------------------------
@@ -395,6 +366,8 @@ class _Builder:
         left, right = self.tree(node.left, at), self.tree(node.right, tight)
         alike = left[0] == "row" and isinstance(node.left, ast.BinOp) and _level(node.left.op) == at
         row = left[1:] if alike else [left]
+        if isinstance(node.op, ast.Mult) and (power := _power(row[-1], right)) is not None:
+            return ["row", *row[:-1], power] if alike else power, at
         return ["row", *row, ["op", _SIGNS[type(node.op)]], right], at
 
     def _name(self, name: str) -> Tree:
@@ -414,6 +387,13 @@ class _Builder:
 
 def _quoted(text: str) -> Tree:
     return ["words", {"en": repr(text), "ja": repr(text)}]
+
+
+def _power(left: Tree, right: Tree) -> Tree | None:
+    """Return the power that two factors make, x · x or x² · x; None if they are different."""
+    counted = left[0] == "sup" and left[2][0] == "num" and left[2][1].isdecimal()
+    base, exponent = (left[1], int(left[2][1])) if counted else (left, 1)
+    return ["sup", base, ["num", str(exponent + 1)]] if base == right and right[0] in ("ref", "paren", "call") else None
 
 
 def _level(op: ast.operator) -> int:

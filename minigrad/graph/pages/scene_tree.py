@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,15 +26,21 @@ class Stage:
         unit: the scene.
         step: the step of a loop, from 0; else 0.
         parent: the stage in which the scene is a box.
-        depth: the number of stages around it.
         values: the ids of the values (not operations) that are boxes in it.
     """
 
     unit: Unit
     step: int
     parent: Stage | None
-    depth: int
     values: list[int] = field(default_factory=list)
+
+    def path(self) -> list[Stage]:
+        """Return the stages around it, outermost first, and itself."""
+        found, around = [self], self.parent
+        while around is not None:
+            found.append(around)
+            around = around.parent
+        return found[::-1]
 
 
 class SceneTree:
@@ -84,8 +91,7 @@ class SceneTree:
             if len(unit.iterations) == 1 and _weight(unit.iterations[0], self._weights) > MOST_IN_SCENE:
                 unit.iterations = [self._by_call(unit.iterations[0])]
             unit.iterations = parted(unit.iterations, self._weights)
-            depth = 0 if parent is None else parent.depth + 1
-            stages = [Stage(unit, t, parent, depth) for t in range(len(unit.iterations))]
+            stages = [Stage(unit, t, parent) for t in range(len(unit.iterations))]
             self.stages[id(unit)] = stages
             for stage, step in zip(stages, unit.iterations):
                 for item in step:
@@ -111,12 +117,10 @@ class SceneTree:
         for node in self.graph.nodes:
             if node.operation is None:
                 readers = [self.home[edge.target] for edge in self.out_of[node.id]]
-                stage = self._around(readers) if readers else self.stages[id(self.program)][0]
-                if readers:
-                    stage = self._part_of_first(stage, readers[0])
+                stage = _shared(readers) if readers else self.stages[id(self.program)][0]
                 stage.values.append(node.id)
         loops = [stages for stages in self.stages.values() if len(stages) > 1]
-        for stages in sorted(loops, key=lambda stages: -stages[0].depth):
+        for stages in sorted(loops, key=lambda stages: -len(stages[0].path())):
             self._align(stages)
         for stages in list(self.stages.values()):
             self._gather(stages)
@@ -124,10 +128,8 @@ class SceneTree:
             for stage in stages:
                 for value in stage.values:
                     self.home[value] = stage
-                    around: Stage | None = stage
-                    while around is not None:
+                    for around in stage.path():
                         self._values[id(around.unit)].append(value)
-                        around = around.parent
 
     def _gather(self, stages: list[Stage]) -> None:
         """Put the values of an operation with many operands, such as a stack, into separate parts."""
@@ -143,7 +145,7 @@ class SceneTree:
                 for k in range(0, len(places), PART):
                     unit = scene("part", -1, [[]])
                     values = [stage.values[i] for i in places[k : k + PART]]
-                    self.stages[id(unit)] = [Stage(unit, 0, stage, stage.depth + 1, values)]
+                    self.stages[id(unit)] = [Stage(unit, 0, stage, values)]
                     step.append(unit)
             stage.values = [value for i, value in enumerate(stage.values) if i not in gathered]
 
@@ -151,31 +153,6 @@ class SceneTree:
         """Yield all nodes that are boxes in a scene or further inside."""
         yield from unit.all_operations()
         yield from self._values.get(id(unit), ())
-
-    def _around(self, stages: Sequence[Stage]) -> Stage:
-        common = stages[0]
-        for stage in stages[1:]:
-            while common is not stage:
-                if common.depth >= stage.depth:
-                    assert common.parent is not None
-                    common = common.parent
-                else:
-                    assert stage.parent is not None
-                    stage = stage.parent
-        return common
-
-    def _part_of_first(self, stage: Stage, reader: Stage) -> Stage:
-        """Return the part of ``stage`` that reads a value first. A value that several parts read is shown there."""
-        path = []
-        while reader is not stage:
-            path.append(reader)
-            assert reader.parent is not None
-            reader = reader.parent
-        for inner in reversed(path):
-            if inner.unit.kind != "part":
-                break
-            stage = inner
-        return stage
 
     def _align(self, stages: list[Stage]) -> None:
         """Keep in a loop's steps only values with a counterpart in each step. Move the others to the stage around it."""
@@ -195,6 +172,14 @@ class SceneTree:
                     stages[t].values.append(value)
             else:
                 parent.values += [value for _, value in column]
+
+
+def _shared(readers: Sequence[Stage]) -> Stage:
+    """Return the innermost stage around all readers; of a scene in parts, the part of the first reader."""
+    paths = [reader.path() for reader in readers]
+    common = [level for level in zip(*paths) if all(stage is level[0] for stage in level)]
+    parts = itertools.takewhile(lambda stage: stage.unit.kind == "part", paths[0][len(common) :])
+    return [common[-1][0], *parts][-1]
 
 
 def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
