@@ -264,7 +264,12 @@ const equation = (() => {
   }
 
   // Return the rule of an edge with the names of its parameters; null if it is not known.
-  const ruleText = (edge) => edge.equation && textOf(fill(edge.equation, (name) => ["name", name === "ans" ? edge.answer : name]));
+  function ruleText({ equation: tree, answer }) {
+    if (tree === null) return null;
+    const [kind, head, ...rest] = fill(tree, (name) => ["name", name === "ans" ? answer : name]);
+    const explained = kind === "row" && head[0] !== "op" && rest.length === 1; // a formula, and words about it
+    return explained ? `${textOf(head)}, ${textOf(rest[0])}` : textOf([kind, head, ...rest]);
+  }
 
   return { text, callText, ruleText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();
