@@ -7,6 +7,7 @@ from .affine import Affine
 from .attention import (
     AdditiveAttention,
     Attention,
+    AttentionHead,
     ContextAttention,
     DotProductAttention,
     GlobalAttention,
@@ -41,7 +42,7 @@ from .lstm import LSTM, LSTMCell
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
 from .module import Buffer, Module, Parameter
-from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
+from .multi_head import MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .optim import SGD, AdaGrad, Adam, AdamW, Lion, RMSProp
 from .optimizer import Optimizer

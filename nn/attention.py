@@ -12,13 +12,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor
+from minigrad import ShapeError, Tensor, scaled_dot_product_attention
 from minigrad.internal import TensorLike, masked_softmax, weighted_sum
 
 from . import init
-from ._checks import as_input, check_counts, check_kind, check_positive, check_real, given
+from ._checks import as_input, check_counts, check_interval, check_kind, check_positive, check_real, given
 from .affine import Affine
-from .masks import AttentionOptions, Masks, known, mask_and_bias, without_unseen
+from .masks import AttentionOptions, Masks, for_heads, known, mask_and_bias, without_unseen
 from .module import DType, Module, Parameter
 from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
@@ -154,8 +154,8 @@ class GlobalAttention(AttentionLayer):
         self.score = plain_score(score)
 
     def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
-        name, dtype = type(self).__name__, next((parameter.dtype for parameter in self.parameters()), None)
-        q, k, v = self._tensors(query, key, value, dtype)
+        name = type(self).__name__
+        q, k, v = self._tensors(query, key, value, self._dtype())
         shapes = q.shape, k.shape, v.shape
         if len(shapes[0]) not in (2, 3) or len(shapes[1]) != 3 or len(shapes[2]) != 3:
             raise ShapeError(
@@ -166,6 +166,10 @@ class GlobalAttention(AttentionLayer):
         mask, bias = self._masks(q, k, options)
         inputs = (q, k, v) if mask is bias is None else without_unseen((q, k, v), 3, mask, bias)
         return *self._project(*inputs), mask, bias
+
+    def _dtype(self) -> np.dtype[Any] | None:
+        """Return the dtype of the parameters, or None if there are none."""
+        return next((parameter.dtype for parameter in self.parameters()), None)
 
     def _masks(self, query: Tensor, key: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
         """Return the mask and the bias of the scores (batch, query, key)."""
@@ -302,6 +306,9 @@ class Attention(GlobalAttention):
         self.value = Affine(key_dim, value_dim, rng=rng, bias=bias, dtype=dtype) if map_values else None
         self.score = make_score(score, key_dim, key_dim, rng=rng, dtype=dtype)
 
+    def _dtype(self) -> np.dtype[Any]:
+        return self.query.weight.dtype
+
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         for name, x, layer in (("query", query, self.query), ("key", key, self.key), ("value", value, self.value)):
             width, result = (self.value_dim, 0) if layer is None else layer.weight.shape
@@ -310,6 +317,68 @@ class Attention(GlobalAttention):
                 remedy = as_they_are if name == "value" and x.shape[-1] == result else ""
                 raise ShapeError(f"{type(self).__name__} needs {name} of width {width}, got {x.shape}{remedy}")
         return self.query(query), self.key(key), value if self.value is None else self.value(value)
+
+
+class AttentionHead(Attention):
+    """One head of attention, ``softmax(q k^T / sqrt(key_dim)) v`` with ``q = query W_q + b_q`` and k, v computed the same way.
+
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. It is one head of :class:`MultiHeadAttention`, without the output map.
+
+    Args:
+        d_model: the width of the query inputs.
+        key_dim: the width of the head's queries and keys.
+        value_dim: the width of its values; key_dim by default.
+        rng: the generator that draws the weights.
+        context_dim: the width of the key and value inputs; d_model by default.
+        bias: whether the three maps have biases.
+        scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
+
+    The call and the errors are those of :class:`GlobalAttention`. The result is (batch, query, value_dim).
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> head = nn.AttentionHead(8, 4, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 2, 8))
+        >>> head(x).shape
+        (1, 2, 4)
+        >>> head.attention_weights(x, causal=True).numpy().round(2)  # the first token sees only itself
+        array([[[1. , 0. ],
+                [0.5, 0.5]]], dtype=float32)
+    """
+
+    value: Affine  # it always maps
+
+    def __init__(
+        self,
+        d_model: int,
+        key_dim: int,
+        value_dim: int | None = None,
+        *,
+        rng: np.random.Generator,
+        context_dim: int | None = None,
+        bias: bool = True,
+        scale: float | None = None,
+        dtype: DType = np.float32,
+    ) -> None:
+        check_interval(-np.inf, np.inf, **given(scale=scale))
+        context_dim = d_model if context_dim is None else context_dim
+        value_dim = key_dim if value_dim is None else value_dim
+        check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)
+        self.query = Affine(d_model, key_dim, rng=rng, bias=bias, dtype=dtype)
+        self.key = Affine(context_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
+        self.value = Affine(context_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
+        self.scale = None if scale is None else float(scale)
+        self.score = DotScore(True if scale is None else float(scale))
+
+    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
+        if q.ndim == 2:
+            return super()._context(q, k, v, mask, bias)
+        return scaled_dot_product_attention(q, k, v, for_heads(mask), for_heads(bias), scale=self.scale)
+
+    def extra_repr(self) -> str:
+        (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]
+        return f"{d_model}, {key_dim}" + (f", {value_dim}" if value_dim != key_dim else "")
 
 
 class SelfAttention(Attention):
@@ -330,6 +399,8 @@ class SelfAttention(Attention):
                 [0.5 , 0.5 , 0.  ],
                 [0.33, 0.33, 0.33]]], dtype=float32)
     """
+
+    value: Affine  # it always maps
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from .affine import Affine
 from .embedding import TiedOutput
 from .lora import LoRA
 from .module import DETACH, Buffer, Module, Parameter, check_names, children
-from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
+from .multi_head import MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
 from .recurrent import OverTokens, RecurrentCell
 from .residual import Sequential
@@ -158,7 +158,7 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
     elif isinstance(value, Affine):
         yield _StateEntry(_joined(path, "weight"), [value.weight], transposed=True)
         yield from _entries(value.bias, _joined(path, "bias"))
-    elif isinstance(value, MultiHeadAttention) and not isinstance(value, AttentionHead):
+    elif isinstance(value, MultiHeadAttention):
         yield from _attention_entries(value, path)
     elif isinstance(value, OverTokens):
         for cell, layer, reverse in value.cells():

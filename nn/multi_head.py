@@ -1,4 +1,4 @@
-"""Multi-head attention, its packed form and a single head."""
+"""Multi-head attention and its packed form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .affine import Affine
 from .attention import AttentionLayer, Read
 from .cache import KeyValueCache
 from .dropout import Dropout
-from .masks import AttentionOptions, for_heads, known, mask_and_bias, without_unseen
+from .masks import AttentionOptions, mask_and_bias, without_unseen
 from .module import DType
 from .rotary import RotaryPositions
 
@@ -152,7 +152,7 @@ class MultiHeadAttention(AttentionLayer):
             past = cache.length
         inputs = self._inputs(query, key, value)
         (batch, queries, _), (_, keys, _) = inputs[0].shape, inputs[1].shape
-        mask, bias = self._masks((batch, self.num_heads, queries, past + keys), inputs[0], options)
+        mask, bias = mask_and_bias((batch, self.num_heads, queries, past + keys), inputs[0], options)
         q, k, v = self._mapped(*without_unseen(inputs, 4, mask, bias))  # (batch, query or key, [kv_]heads * width)
         if self.rotary is not None:
             q, k = (self.rotary(t, start=past, key_mask=options.get("key_mask")) for t in (q, k))
@@ -165,7 +165,7 @@ class MultiHeadAttention(AttentionLayer):
     def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Return the inputs (batch, length, width) in the dtype of the weights."""
         name = type(self).__name__
-        tensors = q, k, v = self._tensors(query, key, value, self._dtype())
+        tensors = q, k, v = self._tensors(query, key, value, self.output.weight.dtype)
         shapes = q.shape, k.shape, v.shape
         widths = self.d_model, self.context_dim, self.context_dim
         for part, shape, width in zip(("query", "key", "value"), shapes, widths):
@@ -185,7 +185,13 @@ class MultiHeadAttention(AttentionLayer):
         repeated: Any = np.repeat(heads, self.num_heads // self.num_kv_heads, axis=2)
         return repeated.reshape(*x.shape[:2], self.num_heads * heads.shape[3])
 
-    # PackedMultiHeadAttention and AttentionHead override the methods below
+    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
+        return self.output(context)
+
+    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
+        return weights
+
+    # PackedMultiHeadAttention overrides the next two methods
 
     def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: DType) -> None:
         """Make the maps to queries, keys and values; ``widths`` are the widths of their results."""
@@ -195,20 +201,6 @@ class MultiHeadAttention(AttentionLayer):
 
     def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return self.query(query), self.key(key), self.value(value)
-
-    def _masks(self, scores: tuple[int, ...], query: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
-        """Return the mask and the bias of scores of this shape, (batch, heads, query, key)."""
-        return mask_and_bias(scores, query, options)
-
-    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
-        return self.output(context)
-
-    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
-        return weights
-
-    def _dtype(self) -> np.dtype[Any]:
-        """Return the dtype of the parameters."""
-        return self.output.weight.dtype
 
     def extra_repr(self) -> str:
         shared = f", num_kv_heads={self.num_kv_heads}" if self.num_kv_heads != self.num_heads else ""
@@ -256,77 +248,3 @@ class PackedMultiHeadAttention(MultiHeadAttention):
         q, k, _ = self.widths
         parts: Any = np.split(self.input(query), (q, q + k), axis=-1)
         return parts[0], parts[1], parts[2]
-
-
-class AttentionHead(MultiHeadAttention):
-    """One head of attention, ``softmax(q k^T / sqrt(key_dim)) v`` with ``q = query W_q + b_q`` and k, v computed the same way.
-
-    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. It is one head of :class:`MultiHeadAttention`, without the output map.
-
-    Args:
-        d_model: the width of the query inputs.
-        key_dim: the width of the head's queries and keys.
-        value_dim: the width of its values; key_dim by default.
-        rng: the generator that draws the weights.
-        context_dim: the width of the key and value inputs; d_model by default.
-        bias: whether the three maps have biases.
-        scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
-
-    The call and the errors are those of :class:`MultiHeadAttention`, except that the scores are (batch, query, key), the
-    result is (batch, query, value_dim), and there is no cache.
-
-    Example:
-        >>> import numpy as np
-        >>> import nn
-        >>> head = nn.AttentionHead(8, 4, rng=np.random.default_rng(0))
-        >>> x = np.ones((1, 2, 8))
-        >>> head(x).shape
-        (1, 2, 4)
-        >>> head.attention_weights(x, causal=True).numpy().round(2)  # the first token sees only itself
-        array([[[1. , 0. ],
-                [0.5, 0.5]]], dtype=float32)
-    """
-
-    def __init__(
-        self,
-        d_model: int,
-        key_dim: int,
-        value_dim: int | None = None,
-        *,
-        rng: np.random.Generator,
-        context_dim: int | None = None,
-        bias: bool = True,
-        scale: float | None = None,
-        dtype: DType = np.float32,
-    ) -> None:
-        check_interval(-np.inf, np.inf, **given(scale=scale))
-        context_dim = d_model if context_dim is None else context_dim
-        value_dim = key_dim if value_dim is None else value_dim
-        check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)
-        self.num_heads = self.num_kv_heads = 1
-        self.d_model, self.context_dim, self.rotary, self.dropout = d_model, context_dim, None, None
-        self.scale = None if scale is None else float(scale)
-        self._make_inputs((key_dim, key_dim, value_dim), rng, bias, dtype)
-
-    def _read(self, query: Any, key: Any, value: Any, options: AttentionOptions, grow: bool = True) -> Read:
-        known(options)  # there is no cache
-        return super()._read(query, key, value, options)
-
-    def _shown(self, weights: Tensor, q: Tensor) -> Tensor:
-        return weights[:, 0]
-
-    def _masks(self, scores: tuple[int, ...], query: Tensor, options: AttentionOptions) -> tuple[Any, Any]:
-        """Insert the axis of heads into the mask and the bias, which fit scores (batch, query, key)."""
-        batch, _, queries, keys = scores
-        mask, bias = mask_and_bias((batch, queries, keys), query, options)
-        return for_heads(mask), for_heads(bias)
-
-    def _joined(self, context: Tensor, q: Tensor) -> Tensor:
-        return context
-
-    def _dtype(self) -> np.dtype[Any]:
-        return self.query.weight.dtype
-
-    def extra_repr(self) -> str:
-        (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]
-        return f"{d_model}, {key_dim}" + (f", {value_dim}" if value_dim != key_dim else "")

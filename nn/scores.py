@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import dot_products
 
-from ._checks import check_kind, check_positive, given, shown
+from ._checks import check_interval, check_positive, given, shown
 from .affine import Affine
 from .distances import unit
 from .module import DType, Module
@@ -27,7 +27,7 @@ class DotScore(Module):
     """The dot product ``q . k``, or ``q . k / sqrt(d)`` with ``scale=True``; d is the width of queries and keys.
 
     Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot". The scale keeps the scores of wide vectors from saturating the
-    softmax: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
+    softmax: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1. A number as ``scale`` is the factor itself.
 
     Shapes: query (batch, query, d), key (batch, key, d) -> (batch, query, key).
 
@@ -42,13 +42,16 @@ class DotScore(Module):
         [[[11.0, 2.0]]]
     """
 
-    def __init__(self, scale: bool = False) -> None:
-        check_kind("True or False", scale=scale)
-        self.scale = scale
+    def __init__(self, scale: bool | float = False) -> None:
+        is_factor = not isinstance(scale, (bool, np.bool_))
+        check_interval(-np.inf, np.inf, scale=scale if is_factor else 1)
+        self.scale = float(scale) if is_factor else scale
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         _check_same_width(query, key, "a dot product")
         scores: Any = dot_products(query, key)  # (batch, query, key)
+        if isinstance(self.scale, float):
+            return scores * self.scale
         return scores * (1 / math.sqrt(query.shape[-1])) if self.scale else scores
 
     def extra_repr(self) -> str:

@@ -98,6 +98,13 @@ def test_keys_and_values_default_to_the_query_and_the_keys() -> None:
     assert ours(X).shape == (BATCH, QUERY, 4) and head(4, 3)(X).shape == (BATCH, QUERY, 3)
 
 
+def test_one_query_for_each_sequence() -> None:
+    ours = head(context_dim=CONTEXT)
+    result, weights = ours.with_weights(X, CONTEXTS, key_mask=KEY_MASK)
+    assert_close(ours(X[:, 1], CONTEXTS, key_mask=KEY_MASK).numpy(), result.numpy()[:, 1])
+    assert_close(ours.attention_weights(X[:, 1], CONTEXTS, key_mask=KEY_MASK).numpy(), weights.numpy()[:, 1])
+
+
 def test_a_fully_masked_row_gives_zeros() -> None:
     key_mask = KEY_MASK.copy()
     key_mask[1] = False
@@ -114,7 +121,7 @@ def test_computes_in_the_dtype_of_its_parameters() -> None:
 
 def test_bad_input() -> None:
     ours = head(context_dim=CONTEXT)
-    with pytest.raises(ShapeError, match=r"AttentionHead needs key of shape \(batch, length, 7\), got \(3, 4, 6\)"):
+    with pytest.raises(ShapeError, match=r"AttentionHead needs key of width 7, got \(3, 4, 6\)"):
         ours(X)
     with pytest.raises(ShapeError, match=r"AttentionHead needs one batch size, and as many values as keys"):
         ours(X, CONTEXTS[:2])

@@ -70,9 +70,17 @@ def test_every_name_makes_its_score() -> None:
         score: Any = make_score(name, QUERY_DIM, KEY_DIM, rng=rng(), dtype=np.float64)
         assert type(score) is type(expected)
         if name.endswith("dot"):
-            assert score.scale == (name == "scaled_dot")
+            assert score.scale is (name == "scaled_dot")
         if name.endswith("general"):
             assert (score.query.bias is not None) == (name == "biased_general")
+
+
+def test_a_number_is_the_factor_of_a_dot_product() -> None:
+    query, key = map(Tensor, inputs(KEY_DIM))
+    for factor in (0.3, 1, np.float64(2.0)):
+        assert_close(DotScore(factor)(query, key).numpy(), factor * DotScore()(query, key).numpy())
+    with pytest.raises(ArgumentError, match="scale must be a finite number, got 'all'"):
+        DotScore("all")  # type: ignore[arg-type]
 
 
 def test_a_module_or_a_function_is_its_own_score() -> None:
