@@ -13,6 +13,7 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.internal import Array, TensorLike, array_of, to_host
 from nn._checks import (
+    as_given,
     beside,
     check_interval,
     check_kind,
@@ -25,7 +26,7 @@ from nn._checks import (
 )  # fmt: skip
 from nn.cache import growing
 from nn.init import check_generator
-from nn.masks import as_key_mask, token_positions
+from nn.masks import as_key_mask, ids_of_tokens, token_positions
 from nn.transformer import attention_by_layer
 
 from ._config import Config, check_fields, check_layers
@@ -362,7 +363,9 @@ class GPT(Model):
                 )
         elif earlier is not None:
             mask = np.concatenate([earlier, np.ones(ids.shape, bool, like=weight)], axis=1)
-        x = self.embedding(ids if key_mask is None else np.where(mask[:, past:], beside(ids, weight), 0))
+        x = self.embedding(
+            ids if key_mask is None else ids_of_tokens(ids, as_given(key_mask)[:, past:], mask[:, past:])
+        )
         return self.dropout(x if self.positions is None else self.positions(x, start=past, key_mask=mask)), mask
 
 

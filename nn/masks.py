@@ -243,7 +243,14 @@ def token_ids(
     """
     ids = id_matrix(ids, model, what)
     mask = as_key_mask(key_mask, ids.shape, like, name)
-    return ids if mask is None else np.where(mask, beside(ids, like), 0), mask
+    return (ids if key_mask is None else ids_of_tokens(ids, key_mask, mask)), mask
+
+
+def ids_of_tokens(ids: "TensorLike", key_mask: "TensorLike", mask: Any) -> Any:
+    """Return ids with 0 at padding, on the host if they and ``key_mask`` are; ``mask`` is the same on the model's device."""
+    ids, given = plain(ids, "ids"), plain(key_mask, "key_mask")
+    on_host = not is_device_array(ids) and not is_device_array(given)
+    return np.where(given != 0, ids, 0) if on_host else np.where(mask, beside(ids, mask), 0)
 
 
 def mask_and_bias(
