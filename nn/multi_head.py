@@ -23,7 +23,7 @@ class MultiHeadAttention(AttentionLayer):
     """Multi-head attention, ``concatenate(head_1, ..., head_H) W_o + b_o``.
 
     To read how it is computed, begin with ``with_weights`` and the two methods that it calls, ``_weights`` and ``_mean``: they
-    are the formulas. The call computes the same with one operation, which stores no weights.
+    are the formulas. The call computes the same with one operation, which stores no weights (minigrad/rules/attention.py).
 
     Each head is ``head_i = softmax(q_i k_i^T / sqrt(key_dim)) v_i``. The inputs are mapped to ``q = query W_q + b_q``,
     ``k = key W_k + b_k`` and ``v = value W_v + b_v``, and head i uses the i-th block of their columns. Vaswani et al. 2017,

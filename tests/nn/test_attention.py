@@ -9,6 +9,7 @@ from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Ten
 from nn import (
     AdditiveAttention,
     Attention,
+    AttentionHead,
     ContextAttention,
     CosineScore,
     DotProductAttention,
@@ -291,6 +292,7 @@ FORMS = {
     "DotProductAttention": (DotProductAttention(), 3),
     "AdditiveAttention": (float64(AdditiveAttention, KEY_DIM, KEY_DIM), 3),
     "MultiplicativeAttention": (float64(MultiplicativeAttention, KEY_DIM, KEY_DIM), 3),
+    "AttentionHead": (float64(AttentionHead, KEY_DIM, 3), 3),
     "SelfAttention": (float64(SelfAttention, KEY_DIM), 1),
     "KeyValueAttention": (float64(KeyValueAttention, 2, 2), 1),
     "ContextAttention": (float64(ContextAttention, KEY_DIM), 1),

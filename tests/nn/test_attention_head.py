@@ -105,15 +105,6 @@ def test_one_query_for_each_sequence() -> None:
     assert_close(ours.attention_weights(X[:, 1], CONTEXTS, key_mask=KEY_MASK).numpy(), weights.numpy()[:, 1])
 
 
-def test_a_fully_masked_row_gives_zeros() -> None:
-    key_mask = KEY_MASK.copy()
-    key_mask[1] = False
-    ours = head(context_dim=CONTEXT)
-    y = ours(X, CONTEXTS, key_mask=key_mask).numpy()
-    assert not y[1].any() and y[0].any()
-    assert not ours.attention_weights(X, CONTEXTS, key_mask=key_mask).numpy()[1].any()
-
-
 def test_computes_in_the_dtype_of_its_parameters() -> None:
     ours = AttentionHead(WIDTH, 4, rng=rng(), scale=np.float64(0.5))  # a float64 scale must not promote
     assert ours(X, causal=True).dtype == ours.attention_weights(X).dtype == np.float32
