@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +12,6 @@ from minigrad import ArgumentError
 from minigrad.internal import gradient_river
 
 from .module import Module
-from .schedules import PlateauSchedule
 from .training import Callback, Training, as_numbers
 
 _SMOOTHING = 50  # steps; the bar shows the mean of the last losses, because single losses vary
@@ -64,17 +62,7 @@ class Validation(Callback):
         self.function = function
 
     def measure(self, run: Training) -> Mapping[str, float]:
-        metrics = as_numbers("validate", self.function(run.model))
-        run.ranks.agree("the result of validate", metrics, "use ranks.total(correct) / ranks.total(count)")
-        deciding = [run.best] if run.best is not None else []
-        deciding += [run.schedule.best] if isinstance(run.schedule, PlateauSchedule) else []
-        for name in sorted({name for _, name in deciding if math.isnan(metrics.get(name, 0.0))}):
-            warnings.warn(
-                f"validate returned NaN for {name!r} after epoch {run.epoch} (epochs count from 0): the epoch counts as one "
-                "without improvement",
-                stacklevel=7,
-            )
-        return metrics
+        return as_numbers("validate", self.function(run.model))
 
 
 def load_tqdm() -> Any:

@@ -202,13 +202,14 @@ def _remembering(run: Training) -> dict[str, Callback]:
     """Return the callbacks that restore a state, by the name of their class."""
     found: dict[str, Callback] = {}
     for callback in run.callbacks:
-        if (
-            type(callback).load is not Callback.load
-            and found.setdefault(type(callback).__name__, callback) is not callback
-        ):
+        kind, name = type(callback), type(callback).__name__
+        if kind.load is Callback.load:
+            if kind.state is not Callback.state:
+                raise ArgumentError(f"{name} defines state(), and no load(run, saved) that restores it: define both")
+        elif found.setdefault(name, callback) is not callback:
             raise ArgumentError(
-                f"two callbacks are a {type(callback).__name__}, whose state a checkpoint file would hold under one name: make "
-                "a subclass for one of them"
+                f"two callbacks are a {name}, whose state a checkpoint file would hold under one name: make a subclass for one "
+                "of them"
             )
     return found
 

@@ -1,8 +1,9 @@
 """A faster forward pass of TransformerEncoderLayer for one new token: decoding with a cache runs it for every token and layer.
 
 The layer's own forward pass makes about fourteen calls. Each call checks its arrays and chooses a kernel, which takes longer
-than the arithmetic on one row. This file repeats the same formulas for one row in plain NumPy, and a test compares both. With
-minigrad's functions on plain arrays the formulas would take twice as long (121 us instead of 68, at a width of 64).
+than the arithmetic on one row. This file repeats the same formulas for one row in plain NumPy, and a test compares both.
+Without it, ``GPT.generate`` takes 1.7 times as long for each token (4 layers of width 64: 1.24 ms in place of 0.72; width 128:
+1.69 and 0.95) or 1.3 times (6 layers of width 256: 3.9 and 2.9).
 """
 
 from __future__ import annotations

@@ -21,18 +21,18 @@ Schedule = Callable[[int], float]
 
 
 @dataclass(frozen=True)
-class Formula:
+class Rate:
     """A schedule as a value: schedules of one formula and the same numbers are equal, and they can be pickled and printed."""
 
-    rate: Callable[..., float]  # of a step and the numbers
+    formula: Callable[..., float]  # of a step and the numbers
     numbers: tuple[float, ...]
 
     def __call__(self, step: int) -> float:
         check_not_negative(step=step)
-        return self.rate(int(step), *self.numbers)  # an integer of Python does not overflow
+        return self.formula(int(step), *self.numbers)  # an integer of Python does not overflow
 
     def __repr__(self) -> str:
-        return f"{self.rate.__name__.strip('_')}{self.numbers}"
+        return f"{self.formula.__name__.strip('_')}{self.numbers}"
 
 
 def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> Schedule:
@@ -51,7 +51,7 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
     """
     check_positive(d_model=d_model, warmup=warmup)
     check_interval(0, math.inf, scale=scale)
-    return Formula(_inverse_sqrt, (int(d_model), int(warmup), float(scale)))
+    return Rate(_inverse_sqrt, (int(d_model), int(warmup), float(scale)))
 
 
 def _inverse_sqrt(step: int, d_model: int, warmup: int, scale: float) -> float:
@@ -73,7 +73,7 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
     """
-    return Formula(_cosine, _warmed_up(peak, steps, warmup, final))
+    return Rate(_cosine, _warmed_up(peak, steps, warmup, final))
 
 
 def _cosine(step: int, peak: float, steps: int, warmup: int, final: float) -> float:
@@ -95,7 +95,7 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
         >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
         [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
-    return Formula(_linear, _warmed_up(peak, steps, warmup, final))
+    return Rate(_linear, _warmed_up(peak, steps, warmup, final))
 
 
 def _linear(step: int, peak: float, steps: int, warmup: int, final: float) -> float:
@@ -150,7 +150,7 @@ def one_cycle_schedule(
     final = float(start) / 10000 if final is None else final
     check_interval(0, math.inf, final=final)
     check_interval(0, 1, rise=rise)
-    return Formula(_one_cycle, (float(peak), int(steps), float(rise), float(start), float(final)))
+    return Rate(_one_cycle, (float(peak), int(steps), float(rise), float(start), float(final)))
 
 
 def _one_cycle(step: int, peak: float, steps: int, rise: float, start: float, final: float) -> float:
@@ -181,7 +181,7 @@ def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
     check_positive(every=every)
     check_interval(0, math.inf, lr=lr)
     check_interval(0, 1, factor=factor)
-    return Formula(_step, (float(lr), int(every), float(factor)))
+    return Rate(_step, (float(lr), int(every), float(factor)))
 
 
 def _step(step: int, lr: float, every: int, factor: float) -> float:

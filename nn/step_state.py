@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,8 @@ PLAIN = (np.ndarray, np.generic, Tensor)  # arrays that are neither parameters n
 MASKS = ("key", "step")  # the numbers of a Dropout that make its masks
 
 
-class Container(NamedTuple):
-    """A module, dict, list or tuple of the model: its items, the index of the holder around it, and its name there."""
-
-    owner: Any
-    items: Any
-    outer: int
-    name: Any
+# A module, dict, list or tuple of the model: itself, its items, the index of the holder around it, and its name there.
+Holder = tuple[Any, Any, int, Any]
 
 
 class StepState:
@@ -51,7 +46,7 @@ class StepState:
 
     def take(self, *, parameters: bool = False) -> None:
         """Copy the present state; with ``parameters``, those too, for a program that may change them outside an update."""
-        holders = [Container(self.model, vars(self.model), 0, "")]
+        holders: list[Holder] = [(self.model, vars(self.model), 0, "")]  # tuples, because every step makes them
         kept: list[tuple[int, Any, Any, Any]] = []  # the index of the holder, the name there, the value, and its copy
         seen = {id(self.model)}
         for i, (_, items, _, _) in enumerate(holders):  # grows in the loop
@@ -62,9 +57,9 @@ class StepState:
                 elif kind not in CONSTANT and id(value) not in seen:
                     seen.add(id(value))
                     if isinstance(value, Module):
-                        holders.append(Container(value, vars(value), i, name))
+                        holders.append((value, vars(value), i, name))
                     elif isinstance(value, (dict, list, tuple)):
-                        holders.append(Container(value, value, i, name))
+                        holders.append((value, value, i, name))
                     elif isinstance(value, Buffer):
                         kept.append((i, name, value, array_of(value).copy(order="K")))
                     elif isinstance(value, np.random.Generator):
@@ -81,7 +76,7 @@ class StepState:
                 value.data = state
             elif isinstance(value, np.random.Generator):
                 value.bit_generator.state = state
-            if isinstance(items := self._holders[i].items, dict):  # the attributes of a module, too
+            if isinstance(items := self._holders[i][1], dict):  # the attributes of a module, too
                 items[name] = value
         for parameter, array, state in self._parameters:
             array[...] = state
@@ -161,7 +156,7 @@ class StepState:
 
     def _fitting_holders(self, numbers: dict[str, Any]) -> dict[str, tuple[dict[Any, Any], Any]]:
         """Return for each number by its path the dict that holds it, and its name there."""
-        dicts = {self._path(i, ""): each.items for i, each in enumerate(self._holders) if isinstance(each.items, dict)}
+        dicts = {self._path(i, ""): items for i, (_, items, *_) in enumerate(self._holders) if isinstance(items, dict)}
         places = {path: path.rfind(".") + 1 for path in numbers}
         if missing := [path for path, end in places.items() if path[:end] not in dicts]:
             raise ArgumentError(f"it has the numbers {missing}, and the model has no such modules")
@@ -187,7 +182,8 @@ class StepState:
         """Return the path of the value that holder ``i`` has under ``name``."""
         path = str(name)
         while i:
-            path, i = f"{self._holders[i].name}.{path}", self._holders[i].outer
+            _, _, i, outer = self._holders[i]
+            path = f"{outer}.{path}"
         return path
 
     def _numbers(self) -> dict[str, int | float | bool]:
@@ -200,8 +196,8 @@ class StepState:
         return found
 
     def _masks(self) -> set[str]:
-        owners = enumerate(holder.owner for holder in self._holders)
-        return {self._path(i, name) for i, owner in owners if isinstance(owner, Dropout) for name in MASKS}
+        dropouts = [i for i, (owner, *_) in enumerate(self._holders) if isinstance(owner, Dropout)]
+        return {self._path(i, name) for i in dropouts for name in MASKS}
 
     def _kept_by_path(self, kind: Any) -> list[tuple[str, Any]]:
         kept = self._kept

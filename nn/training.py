@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ class Callback:
         """Restore what :meth:`state` returned, or begin anew if it is ``{}``: the file is of a run without this callback."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Training:
     """A run of ``fit``: the loop, what it was given, and how far it is."""
 
@@ -235,11 +236,22 @@ class Training:
             with evaluating(self.model), no_grad():
                 for callback in measuring:
                     metrics |= as_numbers(f"{type(callback).__name__}.measure", callback.measure(self) or {})
-            if self.best is not None and self.best[1] not in metrics:
-                raise ArgumentError(
-                    f"best names {self.best[1]!r}, but validate returns {list(metrics)}: name one of these"
-                )
+            self.ranks.agree("the result of validate", metrics, "use ranks.total(correct) / ranks.total(count)")
+            self._check_deciding(metrics)
         return metrics
+
+    def _check_deciding(self, metrics: dict[str, float]) -> None:
+        """Raise if the metric ``best`` is missing; warn of a number that is NaN and decides."""
+        if self.best is not None and self.best[1] not in metrics:
+            raise ArgumentError(f"best names {self.best[1]!r}, but validate returns {list(metrics)}: name one of these")
+        deciding = [self.best] if self.best is not None else []
+        deciding += [self.schedule.best] if isinstance(self.schedule, PlateauSchedule) else []
+        for name in sorted({name for _, name in deciding if math.isnan(metrics.get(name, 0.0))}):
+            warnings.warn(
+                f"validate returned NaN for {name!r} after epoch {self.epoch} (epochs count from 0): the epoch counts as one "
+                "without improvement",
+                stacklevel=7,
+            )
 
     @property
     def history(self) -> History:

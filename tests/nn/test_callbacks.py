@@ -78,6 +78,9 @@ def test_gradients_may_be_changed_and_the_training_ended() -> None:
 def test_best_may_name_a_number_of_a_callback() -> None:
     history, _ = run(epochs=3, validate=None, best=("min", "steps"), patience=1, callbacks=[Called()])
     assert history.metric("steps") == [5, 10]
+    lost = type("Lost", (nn.Callback,), {"measure": lambda self, run: {"steps": np.nan}})
+    with pytest.warns(UserWarning, match="NaN for 'steps' after epoch 0"):
+        run(epochs=1, validate=None, best=("min", "steps"), callbacks=[lost()])
     with pytest.raises(ArgumentError, match=r"best names 'loss', but validate returns \['steps'\]"):
         run(epochs=3, validate=None, callbacks=[Called()])
 
@@ -149,6 +152,9 @@ def test_a_state_that_does_not_fit_is_named(tmp_path: Path) -> None:
         ArgumentError, match=r"two callbacks are a Counts, whose state .* make a subclass for one of them"
     ):
         run(tmp_path / "new", callbacks=[Counts(), Counts()])
+    forgets: Any = type("Forgets", (nn.Callback,), {"state": lambda self: {}})
+    with pytest.raises(ArgumentError, match=r"Forgets defines state\(\), and no load\(run, saved\)"):
+        run(tmp_path / "new", callbacks=[forgets()])
 
 
 def test_what_is_no_callback_is_refused() -> None:
