@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError
-from minigrad.internal import CheckpointError, import_extra, load_checkpoint, require, save_checkpoint
+from minigrad.internal import CheckpointError, load_checkpoint, require, save_checkpoint
 
 from .history import History
 from .training import Callback, Training, TrainingError
@@ -18,7 +18,7 @@ from .weights_file import (
     RUN_KIND,
     Arrays,
     check_kind_of_file,
-    config_of,
+    divided,
     named_in_errors,
     part,
     put_weights,
@@ -58,7 +58,6 @@ class CheckpointFiles(Callback):
         self.warned = False  # of arrays that no checkpoint file holds
 
     def begin(self, run: Training) -> None:
-        self._check(run)
         if self.resume and run.ranks.of_first(self.last.exists):
             with run.interrupts.deferred():
                 self._restore(run)
@@ -79,17 +78,6 @@ class CheckpointFiles(Callback):
             with suppress(TrainingError):  # the first error is more informative
                 self._save(run)
 
-    def _check(self, run: Training) -> None:
-        """Check for errors in writing files that would otherwise be raised only after an epoch."""
-        import_extra("safetensors.numpy", "train", "saving a checkpoint")
-        config_of(run.model)
-        try:
-            self.last.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ArgumentError(
-                f"checkpoint: the folder '{self.last.parent}' cannot be made ({error.strerror}): pass another one"
-            ) from error
-
     def _try_to_write(self, run: Training) -> None:
         """Write a file beside the checkpoint files and remove it, to raise now what would be raised after an epoch."""
         trial = self.last.with_name(f".{self.last.name}.trial")
@@ -98,12 +86,11 @@ class CheckpointFiles(Callback):
                 raise ArgumentError(f"checkpoint: '{path}' must be a file, and there is a folder: pass another path")
         try:
             save_checkpoint(trial, *_content(run))
+            trial.unlink()
         except OSError as error:
             raise ArgumentError(
                 f"checkpoint: no file can be written in '{trial.parent}' ({error.strerror}): pass another folder"
             ) from error
-        finally:
-            trial.unlink(missing_ok=True)
 
     def _save(self, run: Training) -> None:
         """Write the last file; before it the best one, if the epoch just completed is the best."""
@@ -192,9 +179,8 @@ def _content(run: Training) -> tuple[Arrays, dict[str, Any]]:
     arrays, about = run.state.collect()
     values: dict[str, dict[str, Any]] = {}
     for name, callback in _remembering(run).items():
-        state = callback.state()
-        arrays |= {f"callbacks.{name}.{key}": value for key, value in state.items() if hasattr(value, "dtype")}
-        values[name] = {key: value for key, value in state.items() if not hasattr(value, "dtype")}
+        own, values[name] = divided(f"callbacks.{name}.", callback.state())
+        arrays |= own
     return arrays, about | {"kind": RUN_KIND, "callbacks": values, "run": run.settings()}
 
 

@@ -16,7 +16,7 @@ from .dropout import Dropout
 from .history import History
 from .module import Buffer, Module, Parameter
 from .optimizer import Optimizer
-from .weights_file import Arrays, named_in_errors, part, put_weights, same, same_model, weights
+from .weights_file import Arrays, divided, named_in_errors, part, put_weights, same, same_model, weights
 
 NUMBERS = frozenset((int, float, bool))
 CONSTANT = frozenset((str, type(None), Parameter))  # what most attributes are; no forward pass changes them
@@ -89,20 +89,22 @@ class StepState:
         """
         arrays, about = weights(self.model)
         saved = self.optimizer.state_dict()
-        memory = saved["parameters"]
-        for i, state in enumerate(memory):
-            arrays |= {f"optimizer.{i}.{name}": value for name, value in state.items() if hasattr(value, "dtype")}
-        counts = [{name: value for name, value in state.items() if not hasattr(value, "dtype")} for state in memory]
+        counts = []
+        for i, state in enumerate(saved["parameters"]):
+            memory, numbers = divided(f"optimizer.{i}.", state)
+            arrays |= memory
+            counts.append(numbers)
         arrays["losses"] = np.array(self.history.losses, np.float64)
         first, masks = self._first_numbers, self._masks()
-        numbers = self._numbers().items()
         return arrays, about | {
             "optimizer": {"name": saved["optimizer"], "settings": saved["settings"], "numbers": counts},
             "generators": {
                 path: _as_lists(generator.bit_generator.state)
                 for path, generator in self._kept_by_path(np.random.Generator)
             },
-            "numbers": {path: value for path, value in numbers if path in masks or first.get(path) != value},
+            "numbers": {
+                path: value for path, value in self._numbers().items() if path in masks or first.get(path) != value
+            },
             "metrics": self.history.metrics,
             "updates": self.updates,
         }

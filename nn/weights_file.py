@@ -124,6 +124,12 @@ def named_in_errors(path: Path | str) -> Iterator[None]:
         raise CheckpointError(f"'{path}' does not fit: {error}") from error
 
 
+def divided(prefix: str, state: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays of a state, with ``prefix`` before their names, and its other values: :func:`part` finds the former."""
+    arrays = {f"{prefix}{name}": value for name, value in state.items() if hasattr(value, "dtype")}
+    return arrays, {name: value for name, value in state.items() if not hasattr(value, "dtype")}
+
+
 def part(prefix: str, arrays: Arrays) -> Arrays:
     """Return the arrays whose name begins with ``prefix``, without the prefix."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
