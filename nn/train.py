@@ -79,7 +79,7 @@ def fit(
         checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
             of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
             ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
-            except for a :class:`TrainingError` and for an error in the update itself or in a callback. A file is the state
+            except for a :class:`TrainingError` and for an error in the update itself or in ``on_step``. A file is the state
             between two steps: what a stopped step has changed in the model is undone.
         every: also write the ``last`` checkpoint file once every this many steps.
         resume: continue from the checkpoint file, if it exists, as if the run had not been stopped, bit for bit. Pass the same
@@ -87,7 +87,8 @@ def fit(
             Randomness outside of the model must depend on the epoch alone.
         progress: whether to show a progress bar, if tqdm is installed.
         on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
-        callbacks: objects that watch the training, each a :class:`Callback`, such as a :class:`WeightAverage`.
+        callbacks: objects that watch the training, each a :class:`Callback`, such as a :class:`WeightAverage`. They run in every
+            process.
         parallel: an :class:`nn.parallel.Ranks`, the processes that share each batch. Only the first process prints and writes.
             ``validate`` is called in every process and must return the same numbers in all.
 
