@@ -1,18 +1,26 @@
-"""Write the equal turns of a loop, which are found in the statements, as one loop again.
+"""Find the loops of a function in its statements, runs of equal turns, and write each run as one loop again.
 
-The statements keep their order, and each reads the same values as before, so that no bit changes.
+Each argument is the same in every turn, or computed in the same turn, or taken over from the turn before, or an element of a
+list. What is unclear is no run. The statements keep their order, and each reads the same values as before, so that no bit
+changes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from operator import getitem
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .loops import Carried, Listed, Loop, Spread, Turn
-from .statements import Memory, Statement, Value, key_of, leaves_of, replaced
-from .turns import FEWEST, Repeat, Role, Search
+from .statements import Check, Memory, Statement, Value, key_of, key_of_call, leaves_of, replaced, values_in
+
+FEWEST = 3  # turns
+_PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
 
 
 def folded(
@@ -28,6 +36,211 @@ def folded(
     search.fold(0, middle)
     search.fold(middle, len(statements))
     return _Folding(search).done(results)
+
+
+class Role(NamedTuple):
+    """What an argument is from turn to turn. ``kind`` is "same", "turn", "count", "carried", "pick", "element" or "leaf"."""
+
+    kind: str
+    leaf: Any = None  # the argument in the last turn; of a carried value, the one in the first turn
+    place: tuple[int, int] = (0, 0)  # the statement of a turn that computes it, and which of its outputs it is
+    loop: Repeat | None = None
+    first: int = 0
+    step: int = 0
+
+
+class Repeat:
+    """Turns of ``period`` statements each, from the statement ``start`` on. ``roles`` has those of each statement."""
+
+    def __init__(self, start: int, period: int, count: int, roles: list[list[Role]]) -> None:
+        self.start, self.period, self.count, self.roles = start, period, count, roles
+        self.end = start + period * count
+        self.loop: Loop | None = None
+
+
+class Search:
+    """Finds the runs of equal turns: those that save lines, or every one if the number of turns is free."""
+
+    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], every: bool) -> None:
+        self.statements, self.every = statements, every
+        self.paths = {value: path for value, path in paths.items() if _PATH.fullmatch(path)}
+        self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
+        for i, statement in enumerate(statements):
+            for value in statement.values:
+                self.readers.setdefault(value, []).append(i)
+        self.runs: list[Repeat] = []
+        self.leaves = [leaves_of(statement) for statement in statements]
+        self.made = {v: (i, o) for i, statement in enumerate(statements) for o, v in enumerate(statement.outputs)}
+        self.home: dict[Value, tuple[Repeat, int, tuple[int, int]]] = {}  # the run, the turn and the place of a value
+        self.picks = {statement.outputs[0]: _pick(statement) for statement in statements if _pick(statement)}
+        forms: dict[Any, int] = {}
+        self.forms = np.array([forms.setdefault(_form(statement), len(forms)) for statement in statements], int)
+
+    def fold(self, low: int, high: int) -> None:
+        """Find the runs between two statements."""
+        # Loops that save no lines. A turn that is several turns of such a loop saves none either.
+        useless: list[tuple[int, int, int]] = []
+        for period, start, end in self.candidates(low, high):
+            if any(period % p == 0 and first - p <= start and end <= last + p for p, first, last in useless):
+                continue
+            run = self.best(period, start, end)
+            if run is None:
+                continue
+            if not self.every and self.lines_saved(run) <= 0:
+                useless.append((period, start, end))
+                continue
+            self.add(run)
+            self.fold(low, run.start)
+            self.fold(run.end, high)
+            return
+
+    def add(self, run: Repeat) -> None:
+        self.runs.append(run)
+        for i in range(run.start, run.end):
+            turn, position = divmod(i - run.start, run.period)
+            for o, value in enumerate(self.statements[i].outputs):
+                self.home[value] = run, turn, (position, o)
+
+    def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
+        """Return ``(period, start, end)`` of statements of equal form: those that save most first, or the shortest turns."""
+        found = []
+        for period in range(1, (high - low) // FEWEST + 1):
+            equal = self.forms[low : high - period] == self.forms[low + period : high]
+            edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
+            for first, last in edges.reshape(-1, 2).tolist():
+                if last - first >= (FEWEST - 1) * period:
+                    saved = ((last - first) // period) * period
+                    found.append((0 if self.every else -saved, period, low + first, low + last + period))
+        return [(period, start, end) for _, period, start, end in sorted(found)]
+
+    def best(self, period: int, start: int, end: int) -> Repeat | None:
+        """Return the run of a period that reads best; it may leave out turns at both ends."""
+        found: tuple[float, Repeat] | None = None
+        for first in range(start, min(start + 3 * period, end - FEWEST * period + 1)):
+            most = (end - first) // period  # no score is higher
+            if found is not None and most <= found[0]:
+                break
+            roles = self.roles(first, period, FEWEST)
+            if roles is None or (found is not None and self.score(Repeat(first, period, most, roles)) <= found[0]):
+                continue
+            run = self.longest(first, period, end)
+            if found is None or self.score(run) > found[0]:
+                found = self.score(run), run
+        return None if found is None else found[1]
+
+    def longest(self, start: int, period: int, end: int) -> Repeat:
+        """Return the run with the largest number of equal turns; the statements of an equal loop may follow."""
+        numbers = range(FEWEST + 1, (end - start) // period + 1)
+        count = FEWEST + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
+        roles = self.roles(start, period, count)
+        assert roles is not None
+        return Repeat(start, period, count, roles)
+
+    def lines_saved(self, run: Repeat) -> int:
+        """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
+        saved, collected = 0, 0
+        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
+        for position in range(run.period):
+            at = run.start + run.period + position  # in the second turn
+            values = self.statements[at].outputs
+            if any(value in self.picks for value in values):
+                continue
+            readers = [reader for value in values for reader in self.readers.get(value, [])]
+            alone = len(readers) != 1 or (position, 0) in carried or not self.close(at, readers[0])
+            several = self.statements[at].several  # a call of a function: a long line of its own
+            saved += (run.count - 1) * (2 if several else alone)
+            collected += any(not run.start <= reader < run.end for reader in readers)
+        return saved - 1 - len(carried) - 2 * collected
+
+    def close(self, i: int, reader: int) -> bool:
+        """Whether a value that is read once is probably part of the line that reads it."""
+        one, other = self.statements[i], self.statements[reader]
+        return reader > i and (one.entry is other.entry if one.backward else str(one.place) == str(other.place))
+
+    def score(self, run: Repeat) -> float:
+        """Return how well a run reads: many turns, few values that are taken over, and those with names of the user."""
+        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
+        score = float(run.count)
+        for position, o in carried:
+            value = self.statements[run.start + position].outputs[o]
+            of = value.cotangent_of or value
+            score -= 0.1 if of.name or (of.statement is not None and of.statement.name) else 1.5
+        before = self.statements[run.start - 1].place if run.start else None
+        return score - 0.2 * (str(before) == str(self.statements[run.start].place))
+
+    def roles(self, start: int, period: int, count: int) -> list[list[Role]] | None:
+        """Return the role of each argument in a run; None if the turns are not equal."""
+        found = []
+        for position in range(period):
+            numbers = range(start + position, start + period * count, period)
+            if not _equal_outputs([self.statements[i] for i in numbers]):
+                return None
+            roles = []
+            for column in zip(*(self.leaves[i] for i in numbers)):
+                role = self.role(column, start, period, self.statements[start + position])
+                if role is None:
+                    return None
+                roles.append(role)
+            found.append(roles)
+        patterns = (self.written(start + turn * period, period) for turn in range(count))
+        first = next(patterns)
+        return found if all(pattern == first for pattern in patterns) else None
+
+    def written(self, start: int, period: int) -> list[int | None]:
+        """Return which arguments of a turn share memory with what the turn writes to: that must not differ."""
+        first: dict[Memory, int] = {}  # the first statement that writes to a memory
+        for i in range(period):
+            if (target := self.statements[start + i].target) is not None:
+                first.setdefault(target.memory, i)
+        read = [leaf for i in range(period) for leaf in self.leaves[start + i]]
+        return [first.get(leaf.memory) if type(leaf) is Value else None for leaf in read] if first else []
+
+    def role(self, column: Sequence[Any], start: int, period: int, statement: Statement) -> Role | None:
+        """Return what an argument is in all turns, given what it is in each; None if that is unclear."""
+        first, last = column[0], column[-1]
+        if all(_same(first, leaf) for leaf in column[1:]):
+            before = type(first) is not Value or self.made.get(first, (-1, 0))[0] < start
+            return Role("same", last) if before else None
+        if all(type(leaf) is int for leaf in column) or _are_whole(column, statement):
+            step, first = _step(column), int(first)
+            return None if step is None else Role("count", first=first, step=int(step))
+        if not all(type(leaf) is Value for leaf in column[1:]):
+            return None
+        places = [self.made.get(leaf, (-1, 0)) if type(leaf) is Value else (-1, 0) for leaf in column]
+        position, output = places[-1][0] - start - (len(column) - 1) * period, places[-1][1]
+        if 0 <= position < period:
+            equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
+            return Role("turn", last, (position, output)) if equal else None
+        if -period <= position < 0 and places[0][0] < start:
+            ahead = places[1:]
+            equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
+            return Role("carried", first, (position + period, output)) if equal else None
+        return self.listed(column, start) if type(first) is Value else None
+
+    def listed(self, column: Sequence[Value], start: int) -> Role | None:
+        """Return the role of elements of a list: of what another loop computed, or of an argument."""
+        picks = [pick for value in column if (pick := self.picks.get(value))]
+        if len(picks) == len(column) and len({pick[0] for pick in picks}) == 1:
+            source, step = picks[0][0], _step([index for _, index in picks])
+            if step is not None and self.made.get(source, (-1, 0))[0] < start:
+                return Role("pick", source, first=picks[0][1], step=step)
+        homes = [self.home.get(value) for value in column]
+        if homes[0] is not None:
+            run, _, place = homes[0]
+            turns = [home[1] for home in homes if home is not None and home[0] is run and home[2] == place]
+            step = _step(turns) if len(turns) == len(homes) else None
+            return None if step is None else Role("element", column[-1], place, run, turns[0], step)
+        if any(value not in self.paths for value in column):
+            return None
+        parts = [re.split(r"\[(\d+)\]", self.paths[value]) for value in column]
+        if len({len(each) for each in parts}) > 1:
+            return None
+        differing = [i for i, items in enumerate(zip(*parts)) if len(set(items)) > 1]
+        if len(differing) != 1 or differing[0] % 2 == 0:
+            return None
+        (i,) = differing
+        step = _step([int(each[i]) for each in parts])
+        return None if step is None else Role("leaf", column[-1], first=int(parts[0][i]), step=step, place=(i, 0))
 
 
 class _Folding:
@@ -160,6 +373,76 @@ class _Folding:
             if len(steps) > 1 or abs(other[1] - one[1]) != 1:
                 return at + i
         return len(items)
+
+
+# --- What two turns have in common ---
+
+
+def _pick(statement: Statement) -> tuple[Value, int] | None:
+    """Return the array and the index if a statement only picks an element: ``xs[3]``."""
+    if statement.call is not getitem or type(statement.args[0]) is not Value:
+        return None
+    source, index = statement.args
+    index = index[0] if type(index) is tuple and len(index) == 1 else index
+    return (source, index) if type(index) is int and not source.memory.writes else None
+
+
+def _form(statement: Statement) -> Any:
+    """Return a key that the statements of two turns share if only their values and numbers differ."""
+    return form_of(statement), str(statement.place)
+
+
+def form_of(statement: Statement) -> Any:
+    """Return what a statement calls and how its arguments are nested, without values and numbers."""
+    check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
+    outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
+    written = statement.target is not None
+    return key_of_call(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
+
+
+def _shape(tree: Any) -> Iterator[Any]:
+    """Yield the form of arguments: how they are nested, and the leaves that are neither values nor numbers."""
+    if isinstance(tree, dict):
+        yield (dict, *tree)
+        for item in tree.values():
+            yield from _shape(item)
+    elif isinstance(tree, slice):
+        yield slice
+        yield from _shape((tree.start, tree.stop, tree.step))
+    elif isinstance(tree, (tuple, list)):
+        yield type(tree), len(tree)
+        for item in tree:
+            yield from _shape(item)
+    elif type(tree) in (Value, int, float, complex) or isinstance(tree, (np.ndarray, np.generic)):
+        yield "number"
+    else:
+        yield type(tree), repr(tree)
+
+
+def _equal_outputs(statements: Sequence[Statement]) -> bool:
+    """Whether the outputs that the text of the last turn has as numbers are the same in all turns."""
+    for values in zip(*(statement.outputs for statement in statements)):
+        if not values[-1].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
+            return False
+    return True
+
+
+def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
+    """Whether floats can be written as integers: the arrays of the statement are floating, as its result is."""
+    if not all(type(leaf) is float and leaf.is_integer() and str(leaf) != "-0.0" for leaf in column):
+        return False
+    dtypes = {np.asarray(value.data).dtype for value in (*statement.values, *statement.outputs)}
+    return bool(statement.values) and len(dtypes) == 1
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is not Value and type(a) is type(b) and bool(key_of(a) == key_of(b)))
+
+
+def _step(numbers: Sequence[Any]) -> Any:
+    """Return the step by which numbers grow or fall; None if it is not constant."""
+    step = numbers[1] - numbers[0]
+    return step if step and all(b - a == step for a, b in pairwise(numbers)) else None
 
 
 def _stand_in(leaf: Value) -> Value:
