@@ -122,7 +122,12 @@ def number_text(number: Any) -> str:
         return f"complex({number_text(number.real)}, {number_text(number.imag)})"
     if isinstance(number, float) and not math.isfinite(number):
         return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
-    return repr(number)
+    text = repr(number)
+    if isinstance(number, float) and 0 < abs(number) < 1:  # 1 / 6, not 0.16666666666666666
+        n = round(1 / number) if abs(number) > 1e-9 else 1
+        fraction = f"{'-' * (n < 0)}1 / {abs(n)}"
+        text = fraction if 1 / n == number and len(fraction) < len(text) else text
+    return text
 
 
 def array_text(array: Any) -> str:

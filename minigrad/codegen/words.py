@@ -340,7 +340,8 @@ class Text(Joining):
             return f"np.{leaf.__name__}" if issubclass(leaf, np.generic) else leaf.__name__
         if isinstance(leaf, (int, float, complex)) and type(leaf) is not bool:
             text = number_text(leaf)
-            return f"({text})" if text.startswith("-") and level > 7 else text
+            tightness = 6 if "/" in text else 7 if text.startswith("-") else ATOM
+            return f"({text})" if tightness < level else text
         return "..." if leaf is Ellipsis else self._function(leaf) if callable(leaf) else repr(leaf)
 
     def _array(self, array: Any) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 import minigrad as mg
 import nn
+from minigrad.codegen.spelling import number_text
 from tests.minigrad.codegen.apart import on_the_tape, same_bits
 
 RNG = np.random.default_rng(0)
@@ -118,3 +119,28 @@ def test_the_names_of_python_stay_free(sizes: Any) -> None:
     assert same_bits([*program(*arguments)], on_the_tape(names_of_python, arguments, (0, 1)))
     keys = mg.write_numpy(lambda p: np.sum(np.tanh(p["range"] * p["len"])), {"range": np.ones(2), "len": np.ones(2)})
     assert "p_range * p_len" in str(keys)
+
+
+def test_a_number_that_is_one_over_another_is_written_so() -> None:
+    for number in (
+        1 / 6,
+        -1 / 30,
+        1 / 1500,
+        0.5,
+        0.0625,
+        0.1,
+        0.3,
+        -0.7,
+        1e-12,
+        5e-324,
+        1 / 3 + 2**-54,
+        0.0,
+        -0.0,
+        2.5,
+    ):
+        text = number_text(number)
+        assert np.float64(eval(text)).tobytes() == np.float64(number).tobytes()
+        assert ("/" in text) == (number in (1 / 6, -1 / 30, 1 / 1500))
+    program = mg.write_numpy(lambda x: np.sum(np.exp(x * -(1 / 6)) / (1 / 3) - x ** (1 / 7)), np.ones(2))
+    for text in ("np.exp(x * (-1 / 6))", "/ (1 / 3)", "x ** (1 / 7)"):
+        assert text in str(program)
