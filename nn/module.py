@@ -330,6 +330,11 @@ def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
         yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
 
 
+def modules_outside(model: Module, closed: Iterable[Module]) -> Iterator[Module]:
+    """Iterate over the modules that can be reached from ``model`` without passing through one of ``closed``."""
+    return (found for _, found in _walk(model, "", {id(module) for module in closed}) if isinstance(found, Module))
+
+
 def children(value: Any) -> Iterable[tuple[Any, Any]]:
     """Return the pairs (name or index, item) of a module, dict, list or tuple, and nothing for any other value."""
     if isinstance(value, Module):

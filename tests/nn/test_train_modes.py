@@ -58,6 +58,23 @@ def with_lora(model: Any) -> None:
         parameter.requires_grad = True
 
 
+def test_what_stands_in_frozen_parts_alone_is_held() -> None:
+    """The Dropout of a frozen part drops nothing; one that a part that learns holds too, and one beside it, drop."""
+    own, shared, beside = (nn.Dropout(0.5, rng=rng()) for _ in range(3))
+    frozen, learning = nn.Sequential(nn.Affine(3, 4, rng=rng()), own, shared), nn.Sequential(nn.Affine(4, 1, rng=rng()))
+    for parameter in frozen.parameters():
+        parameter.requires_grad = False
+    learning.layers.append(shared)
+    modes = []
+
+    def watched(model: Any, batch: Any) -> Tensor:
+        modes.append([part.training for part in (frozen, own, shared, beside, learning)])
+        return loss(model, batch)
+
+    fit(nn.Sequential(frozen, beside, learning), watched, epochs=1)
+    assert modes == [[False, False, True, True, True]] * 4
+
+
 @pytest.mark.parametrize("freeze", [in_eval_mode, without_gradients, in_a_loaded_model, with_lora])
 @pytest.mark.parametrize("validate", [None, lambda model: model.train() and {}])
 def test_a_frozen_norm_keeps_its_statistics_and_the_others_train(freeze: Any, validate: Any) -> None:
