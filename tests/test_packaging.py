@@ -103,6 +103,8 @@ def test_every_file_that_states_the_version_states_the_same_one(wheel: Path) -> 
     version = metadata(wheel)["Version"]
     assert version == minigrad.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (newest, *_) = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest == f"[Unreleased]: {version}" or re.fullmatch(rf"\[{re.escape(version)}\]: \d{{4}}-\d\d-\d\d", newest)
 
 
 def test_classifiers_name_the_pythons_that_the_tests_were_run_with(wheel: Path) -> None:
