@@ -10,7 +10,7 @@ var Scorer = {
       [/^(teaching|teaching-lessons|glossary)$|^design\//, -8],
       [/^gallery\//, -4],
     ].find(([pages]) => pages.test(page));
-    const other = /(^|\/)ja\//.test(docname) !== japanese(query);
+    const other = page !== "glossary" && /(^|\/)ja\//.test(docname) !== japanese(query); // the glossary has both
     return score + (first ? first[1] : 0) - (other ? 100 : 0);
   },
   // As in searchtools.js:

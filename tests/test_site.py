@@ -240,7 +240,7 @@ console.log(found.sort((a, b) => b[0] - a[0]).map(([, page]) => page).join(" "))
     ("query", "expected"),
     [
         ("softmax backward", "course/06_a reference/b teaching-lessons course/ja/06_a ja/teaching"),
-        ("ソフトマックス", "course/ja/06_a ja/teaching course/06_a reference/b teaching-lessons"),
+        ("ソフトマックス", "course/ja/06_a ja/teaching glossary course/06_a reference/b"),
     ],
 )
 def test_the_search_finds_lessons_before_the_pages_of_teachers(query: str, expected: str) -> None:
