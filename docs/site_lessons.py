@@ -155,9 +155,9 @@ def _exercises(root: Path, language: str) -> str:
         "ja": ("すべての練習問題", "練習問題", "レッスン"),
     }[language]
     rows = ["", f"## {title}", "", f"| | {' | '.join(columns)} |", "|---|---|---|"]
-    for label, task in words.items():
-        if label != "lessons":
-            rows.append(f"| {label} | {task['title']} | {words['lessons'][label.partition('.')[0]]} |")
+    labels = [label for label in words if label != "lessons"]
+    for label in sorted(labels, key=lambda label: ORDER.index(int(label.partition(".")[0]))):
+        rows.append(f"| {label} | {words[label]['title']} | {words['lessons'][label.partition('.')[0]]} |")
     return "\n".join(rows) + "\n"
 
 
