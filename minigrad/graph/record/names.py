@@ -217,16 +217,20 @@ class _Names:
         if _pythons(nodes[0]) == "sum" and isinstance(here, ast.Call) and here.args:
             self.summed(nodes, program, here)
             return
-        called = _called(nodes[0])
-        if len(nodes) == 1:
+        values = [
+            edge for node in nodes for edge in self.into[node.id] if self.graph.nodes[edge.source].operation is None
+        ]
+        if values and len(nodes) == 1:
             (node,) = nodes
             names = list(getattr(node.primitive, "arguments", None) or ())
-            for edge in self.into[node.id]:
+            for edge in values:
                 position = names.index(edge.argument) if edge.argument in names else -1
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
-                    self.value(edge, program, _operand(here, called, str(node.operation), edge.argument, position))
-        self.only_value(nodes, program, here)
+                    called, operation = _called(node), str(node.operation)
+                    self.value(edge, program, _operand(here, called, operation, edge.argument, position))
+        if any(edge.source not in self.wanted for edge in values):
+            self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> bool:
         """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
