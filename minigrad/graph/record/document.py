@@ -22,7 +22,7 @@ KIND = "minigrad trace"
 FORM = {
     "kind": KIND,
     "nodes": [{"kind": str, "name": Maybe(str), "module": Maybe(int)}],
-    "modules": [(str, str, Maybe(int))],
+    "modules": [(str, str, Maybe(int), Maybe(int))],
     "tensors": [(int, int)],
     "programs": {str: [str]},
 }
@@ -33,8 +33,8 @@ OPERATION = {
     "source": Maybe((str, int, str, str, Maybe(int), Maybe(int), Maybe(int))),
     "call": int,
     "depth": Maybe(int),
+    "called": Maybe((str, bool, bool)),
 }
-CALLED = Maybe((str, bool, bool))  # older files have none
 GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "named")
 LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
 LONGEST_PROGRAMS = 1 << 22  # characters of all programs together
@@ -50,12 +50,10 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
     """
     require(about, FORM, "the trace")
     programs = _programs(about["programs"])
-    calls = about.get("calls", [None] * len(about["modules"]))  # older files have none
-    require(calls, (Maybe(int),) * len(about["modules"]), "the calls of modules in the trace")
     modules: list[ModuleBox] = []
-    for number, (name, kind, parent) in enumerate(about["modules"]):
+    for number, (name, kind, parent, call) in enumerate(about["modules"]):
         _check_number(parent, number, f"the module around module {number}")
-        modules.append(ModuleBox(number, _shown(name), _shown(kind), parent, calls[number]))
+        modules.append(ModuleBox(number, _shown(name), _shown(kind), parent, call))
     nodes: list[dict[str, Any]] = []
     edges: list[Edge] = []
     for number, written in enumerate(about["nodes"]):
@@ -94,8 +92,7 @@ def _node(number: int, written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _operation(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
     require(written, OPERATION, f"node {number} of the trace")
-    called = written.get("called")
-    require(called, CALLED, f"the function that node {number} of the trace calls")
+    called = written["called"]
     return {
         "called": (called and Callee(_shown(called[0]), *called[1:]),),
         "operation": _shown(written["operation"]),

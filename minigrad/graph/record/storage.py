@@ -88,8 +88,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     about = {
         "kind": KIND,
         "nodes": [writer.node(node) for node in graph.nodes],
-        "modules": [[printable(module.name), printable(module.kind), module.parent] for module in graph.modules],
-        "calls": [module.call for module in graph.modules],
+        "modules": [[printable(box.name), printable(box.kind), box.parent, box.call] for box in graph.modules],
         "tensors": [list(end) for end in graph.ends],
         "programs": programs_written(graph.programs),
     }
