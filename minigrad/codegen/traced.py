@@ -16,7 +16,6 @@ from ..engine.observers import attach, reference_mode
 from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
-from ..graph.record.names import without_place
 from .arguments import Arguments
 from .loops import TextLine
 from .names import GivenNames, assigned_at
@@ -184,7 +183,7 @@ class _SecondRun:
 
 def _name_of(node: Node, graph: Graph) -> str | None:
     """Return the name that the program gives a result, if the label of its node is that name; None for an expression."""
-    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", without_place(node.label))
+    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", node.stem)
     places = [] if node.source is None else [node.source, *node.callers]
     names = [assigned_at(place, graph.programs.get(place.file, ())) for place in places]
     return found[1] if found is not None and found[1] in (node.name, *names) else None

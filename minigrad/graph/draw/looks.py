@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..record.model import Graph, Node
-from ..record.names import without_place
 from ..record.numerals import number_text
 from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 
@@ -56,7 +55,7 @@ def titles(node: Node) -> tuple[str, str]:
         return node.label, operation
     if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
         return operation or node.kind, ""  # the program has no name for it, and a drawing does not need its number
-    said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", without_place(node.label))
+    said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", node.stem)
     return node.label, "" if said else operation
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from ...rules.about import known
 from ...rules.indexing import getitem
 from ..record.model import Graph, Node
-from ..record.names import without_place
 from .calls import CallsAround
 from .drawn import AnyDrawn, DrawnBox, DrawnEdge, DrawnGraph, DrawnNode, Said
 from .folding import LOOP, Unit, enough, program
@@ -76,6 +75,7 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
                 "name": module.name,
                 "operation": module.kind,
                 "label": module.title,
+                "stem": module.title,
                 "module": module.parent,
                 "copies": module.count,
                 "change": changes.pop() if len(changes) == 1 else "changed",
@@ -111,7 +111,7 @@ def _of_copies(copies: Sequence[DrawnNode]) -> dict[str, Any]:
         "spread": (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None,
         "signed": copies[0].signed if len({n.signed for n in copies}) == 1 else None,
         "held": copies[0].held if len({n.held for n in copies}) == 1 else None,
-        "label": without_place(copies[0].label),
+        "label": copies[0].stem,
     }
 
 

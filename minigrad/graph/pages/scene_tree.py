@@ -11,7 +11,6 @@ from typing import Any
 from ..draw.calls import CallsAround
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
-from ..record.names import without_place
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -196,7 +195,7 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
         return name if module.call is not None else name.rpartition(".")[0] or module.kind  # layers.0 is in layers
     if unit.kind == "loop":
         last = unit.operations[0][-1]
-        return tree.calls.title(unit.operations) or without_place(labels[last]) or graph.nodes[last].operation or ""
+        return tree.calls.title(unit.operations) or graph.nodes[last].stem or graph.nodes[last].operation or ""
     if unit.kind != "part":
         return ""
     values = unit.operations[0] or tree.stages[id(unit)][0].values

@@ -144,11 +144,9 @@ class Capture:
                 self.boxes[number]["call"] = call if len(boxes) > 1 else None
         nodes = [Node(**node) for node in self.nodes]
         graph = Graph(nodes, self.edges, [ModuleBox(**box) for box in self.boxes], self.ends, self.programs)
-        labels, given, expressions = labels_of(graph, self.paths, self.texts)
-        for node in nodes:  # these facts depend on the other nodes, so they are the last ones of a record
-            object.__setattr__(node, "label", node.label or labels[node.id])
-            object.__setattr__(node, "given", node.id in given)
-            object.__setattr__(node, "expression", node.expression or node.id in expressions)
+        for node, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
+            for name, fact in facts.items():  # they depend on the other nodes, so they are the last ones of a record
+                object.__setattr__(node, name, getattr(node, name) or fact)
         return graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:

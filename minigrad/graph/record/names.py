@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
@@ -44,11 +44,8 @@ class Wanted(NamedTuple):
     level: int = 0
 
 
-def labels_of(
-    graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]
-) -> tuple[Mapping[int, str], Collection[int], Collection[int]]:
-    """Return the labels of all nodes, by id, the ids of the values that the program has handed over in a call, and those of
-    the operations whose label is their own expression.
+def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """Yield the facts of each node that its label decides: ``label``, ``stem``, ``given`` and ``expression``.
 
     A label is never empty, and unique, except that constants of equal value share one.
 
@@ -58,7 +55,10 @@ def labels_of(
     """
     names = _Names(graph, paths, texts)
     names.run()
-    return names.labels, names.given, names.expressions
+    for node in graph.nodes:
+        label = names.labels[node.id]
+        given, expression = node.id in names.given, node.id in names.expressions
+        yield {"label": label, "stem": names.stems.get(node.id, label), "given": given, "expression": expression}
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -94,6 +94,7 @@ class _Names:
             self.readers[edge.source].append(graph.nodes[edge.target])
         self.wanted: dict[int, Wanted] = {}
         self.labels: dict[int, str] = {}
+        self.stems: dict[int, str] = {}  # the labels of nodes that were told apart, without what tells them apart
         self.given: set[int] = set()
         self.expressions: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
@@ -106,7 +107,7 @@ class _Names:
         nodes = self.graph.nodes
         for node in nodes:
             if node.name:
-                self.labels[node.id] = _free(node.name, taken)
+                self.labels[node.id], self.stems[node.id] = _free(node.name, taken), node.name
             elif node.kind == "constant" and node.details:  # its value, without a version
                 self.labels[node.id] = node.details
         for values in (True, False):
@@ -149,7 +150,8 @@ class _Names:
         for text, alike in counts.items():
             if len(alike) > 1 and len({self.paths.get(node.id, "") for node in alike}) == len(alike):
                 for node in alike:  # self.W in several modules
-                    self.labels[node.id] = _free(self.paths.get(node.id, text), taken)
+                    self.stems[node.id] = self.paths.get(node.id, text)
+                    self.labels[node.id] = _free(self.stems[node.id], taken)
                 continue
             self.tell_apart(shortened(text, LONGEST_LABEL), alike, taken)
 
@@ -157,6 +159,7 @@ class _Names:
         """Give nodes that want the same label the round of their loops, and a version if several are in the same round."""
         chosen = told_apart([self.variables(node) for node in alike]) if len(alike) > 1 else [""] * len(alike)
         together, versions = Counter(chosen), Counter[str]({"": int(text in taken)})
+        self.stems |= dict.fromkeys([node.id for node in alike], text)
         for node, place in zip(alike, chosen):
             wanted, after = self.wanted.get(node.id), place and PLACE + place
             name = text if wanted is None or wanted.simple else f"({text})"
@@ -472,11 +475,6 @@ def _path(name: str) -> str:
 
 def _small(number: int) -> str:
     return "".join(chr(ord("₀") + int(digit)) for digit in str(number))
-
-
-def without_place(label: str) -> str:
-    """Return a label without its version and without the round of its loops."""
-    return label.partition(PLACE)[0].rstrip("₀₁₂₃₄₅₆₇₈₉")
 
 
 def _free(label: str, taken: dict[str, int]) -> str:

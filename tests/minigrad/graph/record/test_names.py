@@ -100,6 +100,16 @@ def test_two_of_the_same_name_are_told_apart() -> None:
     assert [n.label for n in draw_dot(space["loss"]).nodes] == ["x", "x₂", "x₃", "c", "loss"]
 
 
+def test_the_stem_of_a_label_is_what_several_nodes_share_and_a_name_of_the_users_own_is_whole() -> None:
+    space = run(
+        "x = leaf(1.0, 'x₁ · a')\nh = x\nfor t in range(2):\n    h = h * t\n    k = h + 1\n    h = k * h\nloss = h * 1"
+    )
+    nodes = draw_dot(space["loss"]).nodes
+    apart = [(n.label, n.stem) for n in nodes if n.stem != n.label]
+    assert apart == [(f"{name} · t={t}", name[0]) for t in range(2) for name in ("h₁", "k", "h₂")]
+    assert nodes[0].label == nodes[0].stem == "x₁ · a"
+
+
 def test_without_the_text_there_are_the_operations_and_their_numbers() -> None:
     x = leaf(2.0)
     space: dict[str, Any] = {"x": x, "np": np, "__name__": "a_program"}
