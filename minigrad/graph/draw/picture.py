@@ -54,13 +54,7 @@ MODULE: Look = {
     "margin": "8",
 }
 PASS: Look = {"style": "filled", "fillcolor": "#f4f7fb", "color": "#7a8aa0", "fontcolor": "#2a3a50", "margin": "12"}
-AGAIN: Look = {
-    "shape": "plaintext",
-    "fontcolor": "#5a5a5a",
-    "height": "0.1",
-    "width": "0.1",
-    "margin": "0.02,0.02",
-}
+AGAIN: Look = {"shape": "plaintext", "fontcolor": "#5a5a5a", "height": "0.1", "width": "0.1", "margin": "0.02,0.02"}
 ORIGIN: Look = {"style": "dotted", "color": "#7a7a9a", "arrowhead": "none", "weight": "0", "minlen": "0"}
 NEAR: Look = {"style": "invis", "weight": "0", "minlen": "0"}
 IN_ORDER: Look = {"style": "invis", "minlen": "0", "weight": "100"}

@@ -43,8 +43,8 @@ def simpler(graph: AnyDrawn, *, depth: int | None = None, views: bool = True) ->
 
 def boxed(graph: AnyDrawn) -> Iterator[AnyDrawn]:
     """Yield the graph with its modules as boxes, the innermost ones first."""
-    for depth in range(max(_levels(graph), default=-1), -1, -1):
-        yield collapse(graph, depth)
+    deepest = max((len(graph.around(module.id)) for module in graph.modules), default=0)
+    yield from (collapse(graph, depth) for depth in reversed(range(deepest)))
 
 
 def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
@@ -223,19 +223,8 @@ def without_views(graph: AnyDrawn) -> AnyDrawn:
 
 def _boxes(graph: Graph, depth: int) -> list[int | None]:
     """Return for each node the module around it at nesting level ``depth``."""
-    at_depth: list[int | None] = []  # for each module, itself or the module around it at that level
-    for module, level in zip(graph.modules, _levels(graph)):
-        outer = None if module.parent is None else at_depth[module.parent]
-        at_depth.append(module.id if level == depth else outer)
-    return [None if node.module is None else at_depth[node.module] for node in graph.nodes]
-
-
-def _levels(graph: Graph) -> list[int]:
-    """Return the nesting level of each module."""
-    levels: list[int] = []
-    for module in graph.modules:  # a module comes after the module around it
-        levels.append(0 if module.parent is None else levels[module.parent] + 1)
-    return levels
+    around = [graph.around(module.id)[depth : depth + 1] for module in graph.modules]
+    return [around[node.module][0] if node.module is not None and around[node.module] else None for node in graph.nodes]
 
 
 def _look(nodes: Sequence[DrawnNode], into: Mapping[int, Sequence[DrawnEdge]]) -> Hashable:

@@ -183,9 +183,9 @@ class Graph:
         """Return the ids of a module and of the modules around it, outermost first."""
         found: list[int] = []
         while module is not None:
-            found.insert(0, module)
+            found.append(module)
             module = self.modules[module].parent
-        return found
+        return found[::-1]
 
     def edges_into(self) -> dict[int, list[Edge]]:
         """Return a dict from the id of each operation to the edges of its operands, in the order of its arguments.
