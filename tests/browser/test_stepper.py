@@ -381,3 +381,17 @@ def test_expressions_and_lines_are_reached_by_keyboard(tmp_path: Path, show: Sho
     source = page.evaluate("document.activeElement.getAttribute('aria-label')").split(" → ")[0]
     press(page, "Enter")
     assert page.evaluate("labelOf(state.selected)") == source
+
+
+def test_the_small_print_has_each_rule_with_its_own_names(tmp_path: Path, show: Show) -> None:
+    w, x = leaf([[0.5, 1.0]], "w"), leaf([[2.0], [3.0]], "x")
+    with mg.trace():
+        loss = np.sum(np.tanh(w @ x))
+    mg.explain(loss, tmp_path / "page.html")
+    page = show(tmp_path / "page.html")
+    rules = (
+        "timeline.steps.map((_, i) => { go(i + 1); return find('small-section').querySelector('code')?.textContent; })"
+    )
+    assert [rule for rule in page.evaluate(rules) if rule] == [
+        "d sum: g, broadcast over the summed axes", "d tanh: g · (1 − y^2)", "d matmul/d x: g @ yᵀ", "d matmul/d y: xᵀ @ g",
+    ]  # fmt: skip
