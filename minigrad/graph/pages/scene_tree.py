@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,6 @@ class SceneTree:
         self.calls = CallsAround(graph)
         self.titles: dict[int, str] = {}  # the titles of the calls and rounds in scenes, by id(unit)
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
-        self._values: dict[int, list[int]] = defaultdict(list)
         self._weights = self._boxes_with()
         self.program = program(graph)
         self._place(self.program, None)
@@ -125,10 +124,7 @@ class SceneTree:
             self._gather(stages)
         for stages in self.stages.values():
             for stage in stages:
-                for value in stage.values:
-                    self.home[value] = stage
-                    for around in stage.path():
-                        self._values[id(around.unit)].append(value)
+                self.home |= dict.fromkeys(stage.values, stage)
 
     def _gather(self, stages: list[Stage]) -> None:
         """Put the values of an operation with many operands, such as a stack, into separate parts."""
@@ -147,11 +143,6 @@ class SceneTree:
                     self.stages[id(unit)] = [Stage(unit, 0, stage, values)]
                     step.append(unit)
             stage.values = [value for i, value in enumerate(stage.values) if i not in gathered]
-
-    def inside(self, unit: Unit) -> Iterator[int]:
-        """Yield all nodes that are boxes in a scene or further inside."""
-        yield from unit.all_operations()
-        yield from self._values.get(id(unit), ())
 
     def _align(self, stages: list[Stage]) -> None:
         """Keep in a loop's steps only values with a counterpart in each step. Move the others to the stage around it."""

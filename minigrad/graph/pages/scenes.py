@@ -133,7 +133,8 @@ class _Scene:
         self._scenes: dict[int, Unit] = {}  # box -> its scene in the first step
         self.lines: dict[tuple[int, int], list[list[int]]] = {}
         self._aliases: dict[tuple[int | None, ...], int] = {}
-        self._inside: dict[int, tuple[int, int]] = {}  # node -> step, box
+        self._nodes: dict[int, int] = {}  # node -> its box
+        self._units: dict[int, int] = {}  # id of the unit of a scene -> its box
         self._own_boxes(numbers)
         self._edges = tree.numbers
         self._lines_inside()
@@ -145,19 +146,23 @@ class _Scene:
             if items[0].node is not None:
                 self._box("node", [item.node for item in items])
             else:
-                for t, item in enumerate(items):
-                    for node in self.tree.inside(item):
-                        self._inside[node] = t, len(self.boxes)
+                self._units |= {id(item): len(self.boxes) for item in items}
                 self._scenes[len(self.boxes)] = items[0]
                 self.boxes.append(("scene", [numbers[id(item)] for item in items]))
         for values in zip(*(stage.values for stage in self.stages)):
             self._box("node", list(values))
 
     def _box(self, kind: str, ids: list[int | None]) -> None:
-        for t, node in enumerate(ids):
-            if node is not None:
-                self._inside[node] = t, len(self.boxes)
+        self._nodes |= {node: len(self.boxes) for node in ids if node is not None}
         self.boxes.append((kind, ids))
+
+    def _where(self, node: int) -> tuple[int, int]:
+        """Return the step with a node, and the box that is or holds it; (-1, -1) for a node outside of the scene."""
+        path = self.tree.home[node].path()
+        for stage, inner in zip(path, [*path[1:], None]):
+            if stage.unit is self.unit:
+                return stage.step, self._nodes[node] if inner is None else self._units[id(inner.unit)]
+        return -1, -1
 
     def _alias(self, ids: tuple[int | None, ...]) -> int:
         if ids not in self._aliases:
@@ -177,8 +182,8 @@ class _Scene:
         for column in zip(*(self._edges_into(t) for t in range(self.steps))):
             outside: list[int | None] = [None] * self.steps
             for t, (number, edge) in enumerate(column):
-                step, box = self._inside.get(edge.source, (t, -1))
-                target = self._inside[edge.target][1]
+                step, box = self._where(edge.source)
+                target = self._where(edge.target)[1]
                 if box < 0 or step != t:
                     outside[t] = edge.source
                 elif box != target:
@@ -220,7 +225,7 @@ class _Scene:
         if node is None:
             return []
         edges = {edge.target: edge for edge in self.tree.out_of.get(node, ())}
-        return [edge for edge in edges.values() if self._inside.get(edge.target, (-1, -1))[0] != t]
+        return [edge for edge in edges.values() if self._where(edge.target)[0] != t]
 
     # --- as data ---
 
