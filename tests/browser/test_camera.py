@@ -17,9 +17,9 @@ from tests.browser.stepper_programs import (
     fan_out,
     loop,
     straight,
-    transformer,
-)  # fmt: skip
+)
 from tests.leaves import leaf
+from tests.proof.programs import transformer  # fmt: skip
 
 Show = Callable[..., Any]
 SIZES = [(1280, 800), (390, 844)]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad as mg
-from tests.browser.stepper_programs import Program, explained, transformer
+from tests.browser.stepper_programs import Program, explained
 from tests.leaves import leaf
+from tests.proof.programs import transformer
 
 Show = Callable[..., Any]
 SIZES = [(1280, 720), (1920, 1080), (390, 844)]
@@ -29,13 +29,12 @@ def lstm_cell() -> tuple[Any, dict[str, Any]]:
         "c0": leaf([0.4, 0.0, -0.5]),
         "target": leaf(np.ones(3)),
     }
-    with mg.trace():
-        z = np.concatenate([leaves["x"], leaves["h0"]])
-        i, f, o = (1 / (1 + np.exp(-(leaves[f"W_{gate}"] @ z + leaves[f"b_{gate}"]))) for gate in "ifo")
-        g = np.tanh(leaves["W_g"] @ z + leaves["b_g"])
-        c = f * leaves["c0"] + i * g
-        h = o * np.tanh(c)
-        loss = np.sum((h - leaves["target"]) ** 2)
+    z = np.concatenate([leaves["x"], leaves["h0"]])
+    i, f, o = (1 / (1 + np.exp(-(leaves[f"W_{gate}"] @ z + leaves[f"b_{gate}"]))) for gate in "ifo")
+    g = np.tanh(leaves["W_g"] @ z + leaves["b_g"])
+    c = f * leaves["c0"] + i * g
+    h = o * np.tanh(c)
+    loss = np.sum((h - leaves["target"]) ** 2)
     return loss, leaves
 
 
@@ -43,23 +42,21 @@ def loop_over_two() -> tuple[Any, dict[str, Any]]:
     rng = np.random.default_rng(1)
     xs, w, b = rng.normal(size=(5, 2)), leaf(rng.normal(size=(6, 5)) / 2), leaf(np.zeros(6))
     h, c = np.zeros(3), np.zeros(3)
-    with mg.trace():
-        for t in range(5):
-            a = w @ np.concatenate([xs[t], h]) + b
-            c = np.tanh(a[:3]) * c + np.exp(-(a[3:] ** 2))
-            h = np.tanh(c) * a[:3]
-        loss = np.sum(h**2)
+    for t in range(5):
+        a = w @ np.concatenate([xs[t], h]) + b
+        c = np.tanh(a[:3]) * c + np.exp(-(a[3:] ** 2))
+        h = np.tanh(c) * a[:3]
+    loss = np.sum(h**2)
     return loss, {"w": w, "b": b}
 
 
 def softmax_regression() -> tuple[Any, dict[str, Any]]:
     data, y = np.random.default_rng(0).normal(size=(6, 2)), np.array([0, 0, 1, 1, 2, 2])
     w, b = leaf(np.array([[0.1, -0.2, 0.1], [0.3, 0.0, -0.3]])), leaf(np.zeros(3))
-    with mg.trace():
-        logits = data @ w + b
-        e = np.exp(logits - np.max(logits, axis=1, keepdims=True))
-        p = e / np.sum(e, axis=1, keepdims=True)
-        loss = -np.mean(np.log(p[np.arange(6), y]))
+    logits = data @ w + b
+    e = np.exp(logits - np.max(logits, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    loss = -np.mean(np.log(p[np.arange(6), y]))
     return loss, {"w": w, "b": b}
 
 
@@ -67,9 +64,8 @@ def two_layers() -> tuple[Any, dict[str, Any]]:
     rng = np.random.default_rng(2)
     shapes = {"a_long_name_of_weights": (3, 4), "b1": (4,), "W2": (4, 2), "b2": (2,)}
     leaves = {name: leaf(rng.normal(size=shape)) for name, shape in shapes.items()}
-    with mg.trace():
-        hidden = np.tanh(rng.normal(size=(5, 3)) @ leaves["a_long_name_of_weights"] + leaves["b1"])
-        loss = np.mean((hidden @ leaves["W2"] + leaves["b2"]) ** 2)
+    hidden = np.tanh(rng.normal(size=(5, 3)) @ leaves["a_long_name_of_weights"] + leaves["b1"])
+    loss = np.mean((hidden @ leaves["W2"] + leaves["b2"]) ** 2)
     return loss, leaves
 
 

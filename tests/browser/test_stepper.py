@@ -22,14 +22,12 @@ from tests.browser.stepper_programs import (
     kinked,
     loop,
     node,
-    not_a_number,
     opened,
     press,
-    second_order,
     straight,
-    transformer,
-)  # fmt: skip
+)
 from tests.leaves import leaf
+from tests.proof.programs import not_a_number, second_order, transformer  # fmt: skip
 
 Show = Callable[..., Any]
 
@@ -170,7 +168,7 @@ def test_a_step_in_a_called_function_shows_that_functions_lines(tmp_path: Path, 
     press(page, "ArrowRight")
     assert page.locator("#code-pane .line.now code").text_content().strip() == "return v * v"
     press(page, "ArrowRight", 2)
-    assert "_square(a) + _square(b)" in page.locator("#code-pane .line.now code").text_content()
+    assert "square(a) + square(b)" in page.locator("#code-pane .line.now code").text_content()
 
 
 def test_lines_say_what_they_came_to(tmp_path: Path, show: Show) -> None:
