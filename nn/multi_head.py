@@ -101,26 +101,14 @@ class MultiHeadAttention(AttentionLayer):
         check_interval(-np.inf, np.inf, **given(scale=scale))
         check_interval(1, np.inf, rotary=1 if isinstance(rotary, bool) else rotary)
         check_probability(dropout=dropout)
-        name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
-        check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim)
-        if key_dim is None and out_dim % num_heads:
-            raise ArgumentError(
-                f"num_heads={num_heads} does not divide {name}={out_dim}: set the width of a head, such as "
-                f"key_dim={max(out_dim // num_heads, 1)}"
-            )
-        key_dim = out_dim // num_heads if key_dim is None else key_dim
-        value_dim = key_dim if value_dim is None else value_dim
-        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
         context_dim = d_model if context_dim is None else context_dim
-        check_positive(key_dim=key_dim, value_dim=value_dim, num_kv_heads=num_kv_heads, context_dim=context_dim)
-        if num_heads % num_kv_heads:
-            raise ArgumentError(
-                f"num_kv_heads={num_kv_heads} does not divide num_heads={num_heads}: pass a divisor of it"
-            )
+        check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim, context_dim=context_dim)
         if rotary and context_dim != d_model:
             raise ArgumentError(
                 f"rotary positions are for self-attention, and context_dim={context_dim} is not d_model={d_model}"
             )
+        key_dim, value_dim, num_kv_heads = _heads(num_heads, key_dim, value_dim, num_kv_heads, out_name, out_dim)
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
         self.d_model, self.context_dim = d_model, context_dim
         self.scale = None if scale is None else float(scale)
@@ -248,3 +236,21 @@ class PackedMultiHeadAttention(MultiHeadAttention):
         q, k, _ = self.widths
         parts: Any = np.split(self.input(query), (q, q + k), axis=-1)
         return parts[0], parts[1], parts[2]
+
+
+def _heads(
+    num_heads: int, key_dim: int | None, value_dim: int | None, num_kv_heads: int | None, out_name: str, out_dim: int
+) -> tuple[int, int, int]:
+    """Return key_dim, value_dim and num_kv_heads with their defaults; ``out_name`` is the argument that gave ``out_dim``."""
+    if key_dim is None and out_dim % num_heads:
+        raise ArgumentError(
+            f"num_heads={num_heads} does not divide {out_name}={out_dim}: set the width of a head, such as "
+            f"key_dim={max(out_dim // num_heads, 1)}"
+        )
+    key_dim = out_dim // num_heads if key_dim is None else key_dim
+    value_dim = key_dim if value_dim is None else value_dim
+    num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+    check_positive(key_dim=key_dim, value_dim=value_dim, num_kv_heads=num_kv_heads)
+    if num_heads % num_kv_heads:
+        raise ArgumentError(f"num_kv_heads={num_kv_heads} does not divide num_heads={num_heads}: pass a divisor of it")
+    return key_dim, value_dim, num_kv_heads
