@@ -257,9 +257,10 @@ def test_one_query_or_many(score) -> None:
 def test_an_argument_says_whether_values_are_mapped() -> None:
     """The article takes (batch, key, value_dim) as they come, and maps (batch, key, key_dim), by their width."""
     ours, (query, key, value) = float64(Attention, QUERY_DIM, KEY_DIM, VALUE_DIM), inputs()
-    weights = ours.attention_weights(query, key).numpy()
-    for mapped in (ours(query, key, key), ours(query, key)):
-        assert_close(mapped.numpy(), weights @ ours.value(key).numpy())
+    for layer in (ours, float64(Attention, QUERY_DIM, KEY_DIM, KEY_DIM)):
+        weights = layer.attention_weights(query, key).numpy()
+        for mapped in (layer(query, key, key), layer(query, key)):
+            assert_close(mapped.numpy(), weights @ layer.value(key).numpy())
     with pytest.raises(
         ShapeError, match=r"value of width 4, got \(3, 5, 7\): map_values=False takes values of this width"
     ):
