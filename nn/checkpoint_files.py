@@ -81,6 +81,8 @@ class CheckpointFiles(Callback):
     def _try_to_write(self, run: Training) -> None:
         """Write a file beside the checkpoint files and remove it, to raise now what would be raised after an epoch."""
         trial = self.last.with_name(f".{self.last.name}.trial")
+        if file := next((parent for parent in trial.parents if parent.is_file()), None):
+            raise ArgumentError(f"checkpoint: '{file}' must be a folder, and there is a file: pass another path")
         for path in (self.last, self.best):
             if path.is_dir():
                 raise ArgumentError(f"checkpoint: '{path}' must be a file, and there is a folder: pass another path")

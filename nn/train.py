@@ -87,8 +87,7 @@ def fit(
             Randomness outside of the model must depend on the epoch alone.
         progress: whether to show a progress bar, if tqdm is installed.
         on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
-        callbacks: objects that watch the training, each a :class:`Callback`, such as a :class:`WeightAverage`. They run in
-            every process.
+        callbacks: objects that watch the training in every process, each a :class:`Callback`, such as a :class:`WeightAverage`.
         parallel: an :class:`nn.parallel.Ranks`, the processes that share each batch. Only the first process prints and writes.
             ``validate`` is called in every process and must return the same numbers in all.
 

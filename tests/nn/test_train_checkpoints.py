@@ -259,7 +259,7 @@ def test_a_config_that_lacks_a_setting_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
-    with pytest.raises(ArgumentError, match=r"taken' is a file, so nothing can be saved in it as in a folder"):
+    with pytest.raises(ArgumentError, match=r"checkpoint: '.*taken' must be a folder, and there is a file"):
         run(tmp_path / "taken", loss=stopping(loss, 0, fail))
 
 
