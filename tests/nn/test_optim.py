@@ -499,8 +499,12 @@ def test_momentum_may_be_switched_off_and_on() -> None:
     optimizer = SGD(tensors, 0.1, momentum=0.9)
     run(optimizer, [0, 4])  # the first parameter has a memory of one step less
     optimizer.momentum = 0.0
+    loaded = SGD(parameters())
+    loaded.load_state_dict(optimizer.state_dict())
+    assert loaded.momentum == 0 and not any(loaded.state)
     before = [p.numpy().copy() for p in tensors]
     run(optimizer, [9])
+    assert not any(optimizer.state)
     for p, was in zip(tensors, before, strict=True):
         assert p.grad is not None
         np.testing.assert_array_equal(p.numpy(), was - 0.1 * p.grad.numpy())
