@@ -14,8 +14,7 @@ The modules, in the order in which a program passes through them:
    writes numbers and long lines.
 
 :mod:`.writing` runs all of this, and :mod:`.witness` compares the program with the tape on the same and on other values.
-:mod:`.program` is what the user gets, and :mod:`.traced` gives a traced graph its program, line by step. :mod:`.beside` sets a
-written program beside one of a person, by the numbers that their lines compute.
+:mod:`.program` is what the user gets, and :mod:`.traced` gives a traced graph its program, line by step.
 """
 
 from .program import WrittenProgram

@@ -23,8 +23,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from minigrad.codegen.beside import values_by_line
 from minigrad.errors import said_by_minigrad
+from minigrad.learn.beside import values_by_line
 from minigrad.learn.data import decode, encode
 from minigrad.learn.programs import HELPERS, draw, make_function, run_program
 from minigrad.learn.tasks import folder

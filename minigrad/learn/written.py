@@ -8,9 +8,9 @@ from textwrap import indent
 
 import numpy as np
 
-from ..codegen.beside import ProgramLine, beside, lines_of, meet
 from ..codegen.program import WrittenProgram
 from ..codegen.writing import write_numpy
+from .beside import ProgramLine, beside, lines_of, meet
 from .checker import Job, Verdict, ask, request
 from .data import decode
 from .programs import HELPERS, run_program, show

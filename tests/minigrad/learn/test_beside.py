@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.codegen.beside import ProgramLine, beside, lines_of, meet, values_by_line
+from minigrad.learn.beside import ProgramLine, beside, lines_of, meet, values_by_line
 
 PROGRAM = """import numpy as np
 

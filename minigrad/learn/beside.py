@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import WrittenProgram
+from ..codegen.program import WrittenProgram
 
 CLOSE = 1e-9  # relative tolerance, because two programs may add the same numbers in another order
 SAME, OTHER = " <=> ", "  |  "  # between two lines that compute the same numbers, and between others
