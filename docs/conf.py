@@ -79,7 +79,7 @@ pygments_dark_style = "github-dark"
 
 
 def _open(app: Any, name: str, source: list[str]) -> None:
-    source[0] = site_pages.opened(name, source[0])
+    source[0] = site_language.without_switch(name, site_pages.opened(name, source[0]))
     if name in ("course", "ja/course"):
         source[0] += site_lessons.course(ROOT, site_language.language(name))
     if name == "examples":

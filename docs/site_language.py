@@ -26,6 +26,13 @@ def other(page: str, pages: Container[str]) -> str:
     return found if found in pages else begin
 
 
+def without_switch(page: str, text: str) -> str:
+    """Return a page's text without its link to the same page in the other language, which the site's switch has."""
+    *folders, name = page.split("/")
+    link = rf"\[(?:English|日本語版)\]\({'../' if folders else 'ja/'}{re.escape(name)}\.md\)"
+    return re.sub(rf" \({link}\)| ?{link}", "", text)
+
+
 def of_language(contents: str, code: str, captions: Container[str]) -> str:
     """Return the parts of a table of contents, in HTML, of one language. ``captions`` are those of the Japanese parts."""
     parts = re.split(r'(?=<p class="caption")', contents)

@@ -218,6 +218,16 @@ def test_the_switch_leads_to_the_same_page_or_to_where_the_language_begins() -> 
     assert site_language.other("course/ja/02_b", pages) == "index"
 
 
+@pytest.mark.parametrize("page", ["start", "course", "teaching", "teaching-lessons"])
+def test_a_page_of_the_site_has_one_way_to_the_other_language(page: str) -> None:
+    """On the site the switch, and elsewhere a link."""
+    for name, link in ((page, f"[日本語版](ja/{page}.md)"), (f"ja/{page}", f"[English](../{page}.md)")):
+        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        shown = site_language.without_switch(name, text)
+        assert text.count(link) == 1 and link not in shown and len(text) - len(shown) - len(link) in (0, 1, 3)
+    assert site_language.without_switch("start", "a ([日本語版](ja/start.md)). b") == "a. b"
+
+
 def test_the_contents_have_the_parts_of_one_language() -> None:
     parts = [f'<p class="caption" role="heading"><span class="caption-text">{title}</span></p>\n<ul>{title}</ul>\n'
              for title in ("Start", "コース", "How-to")]  # fmt: skip
