@@ -15,7 +15,7 @@ MOST_LINES = 8  # lines of an expression; a longer one is cut too
 
 
 def text_of(index: Index, node: ast.AST, values: Mapping[str, Any] | None = None) -> str:
-    """Return an expression as Python writes it, on one line. A very long one keeps only its beginning and end.
+    """Return an expression as Python writes it, on one printable line. A very long one keeps only its beginning and end.
 
     ``values`` replace the names of loop variables inside brackets: ``hs[t - 1]`` becomes ``hs[4]``.
     """
@@ -35,7 +35,7 @@ def _text(index: Index, node: ast.AST) -> tuple[str, bool]:
         head = tail = head[: end - start]
     if len(head) > MOST_UNPARSED or last - first > MOST_LINES:
         half = MOST_UNPARSED // 2
-        found = " ".join(f"{head[:half]} … {tail[-half:]}".split()), False
+        found = printable(" ".join(f"{head[:half]} … {tail[-half:]}".split())), False
     else:
         found = _unparsed(node), any(isinstance(part, ast.Subscript) for part in ast.walk(node))
     index.texts[node] = found
@@ -44,7 +44,7 @@ def _text(index: Index, node: ast.AST) -> tuple[str, bool]:
 
 def _unparsed(node: ast.AST) -> str:
     try:
-        return " ".join(ast.unparse(node).split())
+        return printable(" ".join(ast.unparse(node).split()))
     except (RecursionError, ValueError):
         return ""
 
@@ -102,3 +102,8 @@ def element(given: Sequence[ast.expr], position: int) -> ast.expr | None:
     if given and isinstance(given[0], ast.Constant):
         given = given[1:]
     return given[position] if len(given) > 1 and position < len(given) else None
+
+
+def printable(text: str) -> str:
+    """Return a text without line breaks and without escape sequences for the terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 
-from ..record.document import printable
+from ...source.expressions import printable
 from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 from .looks import gradient_text, titles
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..._source import SourceLine
 from ...errors import ArgumentError
 from ...serialize import CheckpointError, Maybe, require, short
+from ...source.expressions import printable
 from .model import Edge, Graph, ModuleBox, Node
 from .rounds import Callee
 
@@ -241,8 +242,3 @@ _DECODERS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Any]]] = {
     "slice": ((object, object, object), _slice),
     "ellipsis": (bool, lambda value, _: Ellipsis),
 }
-
-
-def printable(text: str) -> str:
-    """Return a text without line breaks and without escape sequences for the terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
-from ...source.expressions import element, operands, text_of
+from ...source.expressions import element, operands, printable, text_of
 from ...source.index import Index, callee, index_of, is_starred
-from .document import printable
 from .model import Edge, Graph, Node
 from .numerals import number_text
 from .rounds import Callee, Rounds, Texts, told_apart
@@ -73,7 +72,7 @@ def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine |
         program = index_of(place.file, lines)
         here = program.at(place)
         if isinstance(here, OPERATIONS):
-            found[place] = shortened(printable(text_of(program, program.target(here) or here)))
+            found[place] = shortened(text_of(program, program.target(here) or here))
     return found
 
 
@@ -297,7 +296,7 @@ class _Names:
             self.wanted[node.id] = Wanted(", ".join(text_of(program, part) for part in parts), False)
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
-            self.wanted[node.id] = Wanted(printable(text_of(program, here, self.values(node))), simple)
+            self.wanted[node.id] = Wanted(text_of(program, here, self.values(node)), simple)
             if not node.name and not isinstance(here, (ast.Subscript, ast.Attribute)):
                 self.expressions.add(node.id)
 
@@ -335,7 +334,7 @@ class _Names:
         simple = isinstance(operand, (ast.Name, ast.Attribute))
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
-            text = printable(text_of(program, operand, self.values(reader, level)))
+            text = text_of(program, operand, self.values(reader, level))
             self.wanted[node.id] = Wanted(text, simple, reader, level)
             if level > 0 or _is_parameter(program, operand):
                 self.given.add(node.id)

@@ -18,8 +18,9 @@ from ...engine.tape import Leaf, entry_of, sweep, wengert_list
 from ...engine.tensor import Tensor, make_tensor
 from ...errors import AnomalyError, GraphError, MinigradError
 from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, short
+from ...source.expressions import printable
 from .capture import capture
-from .document import KIND, encode, printable, programs_written, read
+from .document import KIND, encode, programs_written, read
 from .model import Edge, Graph, Node
 from .trace import ModuleCall, TraceNote, call_numbers, note_of, trace
 
