@@ -53,8 +53,8 @@ def titles(node: Node) -> tuple[str, str]:
     operation = node.operation or ""
     if node.boxed:
         return node.label, operation
-    if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
-        return operation or node.kind, ""  # the program has no name for it, and a drawing does not need its number
+    if not node.stem:
+        return operation or node.kind, ""  # a drawing does not need the number of a value without a name
     said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", node.stem)
     return node.label, "" if said else operation
 

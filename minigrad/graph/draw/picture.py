@@ -247,7 +247,7 @@ class Picture:
         label, _, place = name.partition(PLACE)
         name = _within(around[-1], label if place.rpartition(" ")[0] in {module.kind for module in around} else name)
         word = node.operation or node.kind
-        return word if re.fullmatch(rf"{re.escape(word)}(?: \d+|[₀-₉]+)", name) else name
+        return word if _within(around[-1], node.stem) == word else name
 
     def name_again(self, number: int) -> Label:
         """Return the name of a value that is read often, for the edge ``number``."""

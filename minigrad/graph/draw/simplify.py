@@ -111,7 +111,7 @@ def _of_copies(copies: Sequence[DrawnNode]) -> dict[str, Any]:
         "spread": (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None,
         "signed": copies[0].signed if len({n.signed for n in copies}) == 1 else None,
         "held": copies[0].held if len({n.held for n in copies}) == 1 else None,
-        "label": copies[0].stem,
+        "label": copies[0].stem or copies[0].label,
     }
 
 

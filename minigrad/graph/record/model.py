@@ -43,7 +43,8 @@ class Node:
         called: what the program calls at ``source`` and at each of the ``callers`` (a ``Callee``, or None for an operator).
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
-        stem: the label without what tells it apart from others: its version, and the round of its loops.
+        stem: the label without what tells it apart from others: its version, and the round of its loops. It is empty if the
+            program has no name for the value; the label is then a kind or an operation with the node's number.
         given: for a value, whether the program has handed it over in a call to the function that reads it.
         expression: for an operation, whether its label is its own call or expression, and not a name of its result.
         seconds, backward_seconds: the time that the operation and its rules took.

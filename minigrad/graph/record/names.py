@@ -143,7 +143,7 @@ class _Names:
                 if node.kind == "constant" and node.shape == () and node.value is not None:
                     self.labels[node.id] = number_text(node.value)
                 else:
-                    self.labels[node.id] = _free(self.plain(node), taken)
+                    self.labels[node.id], self.stems[node.id] = _free(self.plain(node), taken), ""
             else:
                 counts[wanted.text].append(node)
         for text, alike in counts.items():
