@@ -53,6 +53,7 @@ class About(NamedTuple):
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
         word: the name of a result in a written program, if the user's program has none.
+        sizes: functions that return, from the numbers in a keyword, how many elements the result then has, at least about.
         flat: a function of the result that returns where an activation is flat: its derivative is nearly 0.
         dies: whether the derivative is 0 where the result is 0, so that a unit may be dead.
         called: what formulas call the function, if not by its name.
@@ -75,6 +76,7 @@ class About(NamedTuple):
     elementwise: bool = False
     notation: str = ""
     word: str = ""
+    sizes: Mapping[str, Callable[..., float]] = {}
     flat: Callable[[Any], Any] | None = None
     dies: bool = False
     called: str = ""

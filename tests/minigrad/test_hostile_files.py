@@ -18,8 +18,8 @@ from minigrad.engine.observers import scope
 from minigrad.engine.registry import primitives
 from minigrad.graph.pages import explain as explain_module
 from minigrad.graph.pages.explain import page_data
-from minigrad.graph.record import storage
 from minigrad.graph.record.storage import Replay, load_trace, save_trace
+from minigrad.rules.about import known
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
 from tests.lazy import safetensors
 from tests.nn.training import Net, X, Y, adamw, loss, weights
@@ -238,32 +238,31 @@ def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> 
 
 
 def test_the_keywords_that_say_how_large_a_result_is_are_those_of_primitives() -> None:
-    known = {
-        name
-        for primitive in primitives.values()
-        if not isinstance(primitive.function, np.ufunc)
-        for name in primitive.parameters
-    }
-    assert known >= storage._SIZES
+    sizes = {name: known(primitive).sizes.keys() for name, primitive in primitives.items()}
+    assert {"repeat", "tile", "broadcast_to", "pad", "scatter_add", "fft"} <= {name for name in sizes if sizes[name]}
+    assert all(sizes[name] <= set(primitives[name].parameters) for name in sizes if sizes[name])
 
 
-def test_an_operation_may_not_ask_for_more_than_a_replay_has(path: Path) -> None:
-    x = Tensor([1.0], requires_grad=True)
+@pytest.mark.parametrize(
+    ("compute", "keyword", "value"),
+    [
+        (lambda x: np.repeat(x, 3), "repeats", 1 << 40),
+        (lambda x: np.tile(x, 3), "reps", {"tuple": [1 << 20, 1 << 20]}),
+        (lambda x: np.broadcast_to(x, (3,)), "shape", {"tuple": [1 << 20, 1 << 20]}),
+        (lambda x: np.pad(x, 2), "width", {"tuple": [{"tuple": [1 << 40, 0]}]}),
+        (lambda x: np.fft.fft(x, n=4), "n", 1 << 40),
+    ],
+)
+def test_an_operation_may_not_ask_for_more_than_a_replay_has(
+    compute: Callable[[Any], Any], keyword: str, value: Any, path: Path
+) -> None:
     with mg.trace():
-        y = np.repeat(x, 3).sum()
+        y = compute(Tensor([1.0], requires_grad=True))
     save_trace(y, path)
     arrays, about = load_checkpoint(path)
-    about["nodes"][1]["keywords"]["repeats"] = 1 << 40
+    about["nodes"][1]["keywords"][keyword] = value
     signed(path, arrays, json.dumps(about))
-    with pytest.raises(CheckpointError, match="a keyword repeats that makes more than"):
-        load_trace(path)
-    with mg.trace():
-        y = np.broadcast_to(x, (3,)).sum()
-    save_trace(y, path)
-    arrays, about = load_checkpoint(path)
-    about["nodes"][1]["keywords"]["shape"] = {"tuple": [1 << 20, 1 << 20]}
-    signed(path, arrays, json.dumps(about))
-    with pytest.raises(CheckpointError, match="a keyword shape that makes more than"):
+    with pytest.raises(CheckpointError, match=f"a keyword {keyword} that makes more than"):
         load_trace(path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ...engine.registry import primitives
 from ...engine.tape import Leaf, entry_of, sweep, wengert_list
 from ...engine.tensor import Tensor, make_tensor
 from ...errors import AnomalyError, GraphError, MinigradError
+from ...rules.about import known
 from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from ...source.expressions import printable
 from .capture import capture
@@ -25,7 +25,6 @@ from .model import Edge, Graph, Node
 from .trace import ModuleCall, TraceNote, call_numbers, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # elements of an array that a replay makes: 1 GiB of float64
-_SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that set the size of a result
 
 
 class UnknownPrimitiveError(CheckpointError, GraphError):
@@ -250,7 +249,7 @@ class _TraceReader:
         names = primitive.arguments or list(operands)
         if not operands.keys() <= set(names):
             raise CheckpointError(f"{where} has the operands {short(', '.join(operands))}, but takes {list(names)}")
-        _check_sizes(node.keywords, where)
+        _check_sizes(primitive, node.keywords, where)
         try:
             result = primitive(*[operands.get(name) for name in names], **node.keywords)
         except AnomalyError:
@@ -301,14 +300,12 @@ def _is_cut_off(tensor: Tensor) -> bool:
     return tensor._node is None and tensor.dtype.kind in "fc"
 
 
-def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
+def _check_sizes(primitive: Primitive, keywords: Mapping[str, Any], where: str) -> None:
     """Raise an error for a keyword that would make an array too large, before memory is allocated for it."""
-    for name in _SIZES & keywords.keys():
-        numbers = filter(_is_number, leaves(keywords[name]))
-        asked = max((np.max(np.abs(number), initial=0) for number in numbers), default=0)
-        if name == "shape":
-            asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
-        if asked > MOST_NUMBERS:
+    for name, size in known(primitive).sizes.items():
+        found = [np.ravel(leaf).tolist() for leaf in leaves(keywords.get(name)) if _is_number(leaf)]
+        numbers = [abs(number) for several in found for number in several]
+        if numbers and size(numbers) > MOST_NUMBERS:
             raise CheckpointError(f"{where} has a keyword {name} that makes more than {MOST_NUMBERS:,} elements")
 
 
