@@ -38,11 +38,11 @@ from .html import LANGUAGES, asset
 Data = dict[str, Any]
 Tree = list[Any]
 
+NOTHING: Data = {"notation": None, "options": "", "tells": None, "changed": []}  # what is said of a value
 # The Japanese translations of the words in formulas
 JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
 
 _found: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
-
 
 KINDS = {
     "row": "side by side",
@@ -65,7 +65,6 @@ _SIGNS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 _ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one binds tighter
 _MINUS: Tree = ["op", "−"]
-NOTHING: Data = {"notation": None, "options": "", "tells": None, "changed": []}  # is said of a value
 _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 
 
