@@ -118,7 +118,8 @@ class AttentionLayer(Module):
 class GlobalAttention(AttentionLayer):
     """Attention over all keys, ``softmax(score(query, key)) value``. Only the score can have parameters.
 
-    Luong et al. 2015, arXiv:1508.04025, section 3.1, call it global: every key that no mask excludes takes part.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, call it global: every key that no mask excludes takes part. With a dot
+    product as the score, the call is one operation, which stores no weights; :meth:`with_weights` computes step by step.
 
     Args:
         score: "dot", "scaled_dot", "cosine", or a module or function that maps query (batch, query, query_dim) and key
@@ -188,6 +189,12 @@ class GlobalAttention(AttentionLayer):
         if scores.shape != expected:
             raise ShapeError(f"the score must give the shape (batch, query, key) = {expected}, got {scores.shape}")
         return scores
+
+    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
+        if type(self.score) is not DotScore or q.ndim == 2 or q.shape[2] != k.shape[2]:
+            return super()._context(q, k, v, mask, bias)
+        scale = self.score._factor(q.shape[2])
+        return scaled_dot_product_attention(q, k, v, for_heads(mask), for_heads(bias), scale=scale)
 
 
 class DotProductAttention(GlobalAttention):
@@ -368,13 +375,7 @@ class AttentionHead(Attention):
         self.query = Affine(d_model, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.key = Affine(context_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.value = Affine(context_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
-        self.scale = None if scale is None else float(scale)
-        self.score = DotScore(True if scale is None else float(scale))
-
-    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
-        if q.ndim == 2:
-            return super()._context(q, k, v, mask, bias)
-        return scaled_dot_product_attention(q, k, v, for_heads(mask), for_heads(bias), scale=self.scale)
+        self.score = DotScore(True if scale is None else scale)
 
     def extra_repr(self) -> str:
         (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]

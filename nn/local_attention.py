@@ -105,6 +105,9 @@ class PredictiveLocalAttention(GlobalAttention):
         self.output = Affine(hidden_dim, 1, rng=rng, bias=False, dtype=dtype)
         self.score = plain_score(score)
 
+    def _context(self, q: Tensor, k: Tensor, v: Tensor, mask: Any, bias: Any) -> Tensor:
+        return self._mean(self._weights(q, k, mask, bias), v)  # these weights are more than a softmax of the scores
+
     def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
         scores = self._scores(q, k)
         queries = q if q.ndim == 3 else q[:, None]

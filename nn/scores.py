@@ -45,14 +45,18 @@ class DotScore(Module):
     def __init__(self, scale: bool | float = False) -> None:
         is_factor = not isinstance(scale, (bool, np.bool_))
         check_interval(-np.inf, np.inf, scale=scale if is_factor else 1)
-        self.scale = float(scale) if is_factor else scale
+        self.scale = float(scale) if is_factor else bool(scale)
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         _check_same_width(query, key, "a dot product")
         scores: Any = dot_products(query, key)  # (batch, query, key)
+        return scores * self._factor(query.shape[-1]) if self.scale is not False else scores
+
+    def _factor(self, width: int) -> float:
+        """Return the factor of the dot products of vectors of this width."""
         if isinstance(self.scale, float):
-            return scores * self.scale
-        return scores * (1 / math.sqrt(query.shape[-1])) if self.scale else scores
+            return self.scale
+        return 1 / math.sqrt(width) if self.scale else 1.0
 
     def extra_repr(self) -> str:
         return f"scale={self.scale}"
