@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, load_checkpoint, require, save_checkpoint
 
 from .history import History
-from .training import Callback, Training, TrainingError
+from .training import Callback, Training, TrainingError, warn
 from .weights_file import (
     RUN_KIND,
     Arrays,
@@ -109,10 +108,9 @@ class CheckpointFiles(Callback):
             self.saved = progress
         if not self.warned and (lost := run.state.changed_arrays()):
             self.warned = True
-            warnings.warn(
+            warn(
                 f"the run changes {', '.join(lost)}, and a checkpoint file does not hold plain arrays: make each an nn.Buffer, "
-                "or a resumed run may differ from one that was not stopped",
-                stacklevel=2,
+                "or a resumed run may differ from one that was not stopped"
             )
 
     def _restore(self, run: Training) -> None:
@@ -207,8 +205,7 @@ def _say_other_schedule(run: Training, lr: float) -> None:
     step, epochs = run.step - 1, run.epoch - (not run.updates)
     given = lr if run.schedule is None or step < 0 else float(run.rate(step, epochs))
     if given != lr:
-        warnings.warn(
+        warn(
             f"the schedule differs from that of the resumed run: step {step} had the learning rate {lr}, and the new "
-            f"schedule gives {given}; the steps from here on use the new schedule",
-            stacklevel=7,
+            f"schedule gives {given}; the steps from here on use the new schedule"
         )

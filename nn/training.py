@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,19 +128,25 @@ class Training:
     def run(self) -> History:
         """Train. An error or Ctrl-C leaves the state between two steps, unless the update itself has failed."""
         with self.interrupts:
-            if self.ranks.size > 1:
-                given = self.settings() | {"epochs": self.epochs}
-                self.ranks.agree("the run", given, "start each rank with the same script")
-            self._tell("begin")
-            self.ranks.broadcast(self.model)
-            try:
-                self.modes.train()
-                self.state.take()
-                self._run_epochs()
-                self._tell("end", None)
-            finally:
-                self.modes.end()  # also after an error, so that Dropout does not change later predictions
+            self._begin()
+            self._train()  # a function of its own: an interrupt at a `try` inside of this block would miss its end
         return self.history
+
+    def _begin(self) -> None:
+        if self.ranks.size > 1:
+            given = self.settings() | {"epochs": self.epochs}
+            self.ranks.agree("the run", given, "start each rank with the same script")
+        self._tell("begin")
+        self.ranks.broadcast(self.model)
+
+    def _train(self) -> None:
+        try:
+            self.modes.train()
+            self.state.take()
+            self._run_epochs()
+            self._tell("end", None)
+        finally:
+            self.modes.end()  # also after an error, so that Dropout does not change later predictions
 
     def _run_epochs(self) -> None:
         contexts = list(active.contexts)
@@ -247,10 +254,9 @@ class Training:
         deciding = [self.best] if self.best is not None else []
         deciding += [self.schedule.best] if isinstance(self.schedule, PlateauSchedule) else []
         for name in sorted({name for _, name in deciding if math.isnan(metrics.get(name, 0.0))}):
-            warnings.warn(
+            warn(
                 f"validate returned NaN for {name!r} after epoch {self.epoch} (epochs count from 0): the epoch counts as one "
-                "without improvement",
-                stacklevel=7,
+                "without improvement"
             )
 
     @property
@@ -321,6 +327,14 @@ class Training:
     def _tell(self, moment: str, *arguments: Any) -> None:
         for callback in self.callbacks:
             getattr(callback, moment)(self, *arguments)
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the program that called ``fit``."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def as_numbers(what: str, given: Any) -> dict[str, float]:

@@ -272,7 +272,7 @@ def test_a_plain_array_that_changes_is_said_once(tmp_path: Path) -> None:
         UserWarning, match=r"the run changes mean, old, and a checkpoint file does not hold plain"
     ) as said:
         train(checkpoint=tmp_path)
-    assert len(said) == 1
+    assert len(said) == 1 and Path(said[0].filename).name == Path(__file__).name
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         train()  # nothing is saved, so nothing is lost

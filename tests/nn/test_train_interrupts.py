@@ -194,6 +194,24 @@ def test_ctrl_c_before_any_line_of_the_loop_leaves_evaluation() -> None:
     assert line > 100 and begun
 
 
+class CtrlCInLoop(CtrlCAtLine):
+    FILES = (str(ROOT / "nn" / "training.py"),)
+
+
+def test_ctrl_c_before_any_line_of_the_loop_puts_the_handler_back() -> None:
+    """Python leaves a ``with`` block without its end if an interrupt comes at a line that is only ``try:``."""
+    for line in range(1, 500):
+        model = Net()
+        try:
+            with CtrlCInLoop(line):
+                fit(model, Batches([X, Y], 20, seed=5), loss, adamw(model), epochs=1, progress=False)
+        except KeyboardInterrupt:
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, line
+        else:
+            break
+    assert 50 < line < 499
+
+
 def test_a_second_ctrl_c_does_not_wait(tmp_path: Path, uninterrupted: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of writing: what was written before stays."""
     run(tmp_path, epochs=2)

@@ -167,6 +167,7 @@ def test_a_metric_that_is_nan_is_said() -> None:
     assert [str(one.message).removesuffix(" improvement") for one in said] == [
         words.format(epoch) for epoch in (1, 3, 4)
     ]
+    assert {Path(one.filename).name for one in said} == {Path(__file__).name}  # the line that called fit
     assert len(history.metrics) == 5
     plateau = nn.PlateauSchedule(0.1, ("min", "loss"), patience=1)
     with pytest.warns(UserWarning, match="validate returned NaN for 'loss' after epoch 0"):
