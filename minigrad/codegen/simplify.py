@@ -57,7 +57,7 @@ def simplified(
 
 def live(statements: Sequence[Statement], results: Any) -> list[Statement]:
     """Return the statements on which the results or a check depend."""
-    needed = set(values_in(results))
+    needed, read = set(values_in(results)), {statement: statement.values for statement in statements}
     while True:
         memories = {value.memory for value in needed}
         before = len(needed)
@@ -66,8 +66,8 @@ def live(statements: Sequence[Statement], results: Any) -> list[Statement]:
             writes = statement.target is not None and statement.target.memory in memories
             if isinstance(statement, Check) or writes or any(value in needed for value in statement.outputs):
                 kept.append(statement)
-                needed.update(statement.values)
-                memories.update(value.memory for value in statement.values)
+                needed.update(read[statement])
+                memories.update(value.memory for value in read[statement])
         if len(needed) == before:
             return kept[::-1]
 
@@ -98,9 +98,10 @@ class _Simplifying:
 
     def rewrite(self, statement: Statement) -> None:
         """Put the replacements into the arguments of a statement."""
-        statement.args = replaced(self.current, statement.args)
-        statement.keywords = replaced(self.current, statement.keywords)
-        statement.target = self.current(statement.target)
+        if not self.same.keys().isdisjoint(statement.values):
+            statement.args = replaced(self.current, statement.args)
+            statement.keywords = replaced(self.current, statement.keywords)
+            statement.target = self.current(statement.target)
 
     def replace(self, value: Value, by: Value) -> None:
         self.same[value] = by
@@ -119,7 +120,7 @@ class _Simplifying:
     def uses(self) -> Counter[Value]:
         """Count the readers of each value; a result has at least two."""
         found = Counter(value for statement in self.statements for value in statement.values)
-        found.update(list(values_in(self.results)) * 2)
+        found.update(values_in(self.results) * 2)
         return found
 
     def simplify(self) -> None:

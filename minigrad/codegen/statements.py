@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ class Statement:
     @property
     def values(self) -> list[Value]:
         """The values that the statement reads or writes to."""
-        found = list(values_in((self.args, self.keywords)))
+        found = values_in((self.args, self.keywords))
         return found if self.target is None else [*found, self.target]
 
 
@@ -217,19 +217,22 @@ def copies_of(statements: Sequence[Statement], results: Any, copies: dict[Any, A
 # --- Values inside arguments ---
 
 
-def values_in(tree: Any) -> Iterator[Value]:
-    """Yield the values in the arguments of a statement: in tuples, lists, dicts and slices."""
-    kind = type(tree)
-    if kind is Value:
-        yield tree
-    elif kind is dict:
-        for item in tree.values():
-            yield from values_in(item)
-    elif kind is slice:
-        yield from values_in((tree.start, tree.stop, tree.step))
-    elif isinstance(tree, (tuple, list)):
-        for item in tree:
-            yield from values_in(item)
+def values_in(tree: Any) -> list[Value]:
+    """Return the values in the arguments of a statement, in order: in tuples, lists, dicts and slices."""
+    found: list[Value] = []
+    waiting = [tree]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is Value:
+            found.append(item)
+        elif kind is dict:
+            waiting += reversed(item.values())
+        elif kind is slice:
+            waiting += (item.step, item.stop, item.start)
+        elif isinstance(item, (tuple, list)):
+            waiting += reversed(item)
+    return found
 
 
 def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
