@@ -101,7 +101,7 @@ def test_a_stub_says_how_to_begin(task: Task, language: str, stubs: dict[str, Ve
     assert task.words(language)["first"] in text and task.words(language)["title"] in text
     assert f"minigrad learn hint {task.label}" in text
     if task.label in RUNS:
-        assert ("nothing is mended yet" if language == "en" else "最初のまま") in text
+        assert ("nothing is fixed yet" if language == "en" else "最初のまま") in text
         assert "Probably" not in text and "考えられる" not in text and write_page(verdict, language) is None
         assert verdict.finding is not None and verdict.finding.kind == ("nan" if task.label == "7.3" else "nowhere")
     else:
