@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,7 +111,8 @@ class Folder:
     def module(self, module: ModuleBox, units: list[Unit]) -> Unit:
         unit = scene("module", -1, [self.folded(units)], module.id)
         wiring = tuple(self._wiring(unit.operations[0], 0, _places(unit.operations)))
-        stem = re.sub(r"\d+", "#", module.name)  # layers of a stack differ only in numbers, unlike query and key
+        # Layers of a list differ only in their indices in it. Other attributes, such as query and key, are not one stack.
+        stem = tuple("" if part.isdigit() else part for part in module.name.split("."))
         inside = tuple(inner.signature for inner in unit.iterations[0])
         unit.signature = self.number((module.kind, stem, inside, wiring))
         return unit

@@ -38,8 +38,8 @@ class Model:
     pass
 
 
-def stack(count: int = 4, scales: Any = None, backward: bool = True) -> Drawing:
-    layers = [Layer(f"layers.{i}", 0.5 if scales is None else scales[i]) for i in range(count)]
+def stack(count: int = 4, scales: Any = None, backward: bool = True, path: str = "layers.") -> Drawing:
+    layers = [Layer(f"{path}{i}", 0.5 if scales is None else scales[i]) for i in range(count)]
     x = y = leaf([1.0, 2.0, 3.0], "x")
     with mg.trace():
         with scope(Model(), "Model"):
@@ -187,6 +187,10 @@ def test_the_depth_that_fits() -> None:
 
 
 # --- fold ---
+
+
+def test_attributes_of_their_own_are_no_stack_of_layers() -> None:
+    assert len(fold(stack(4, path="fc")).nodes) == len(stack(4).nodes) == 14
 
 
 def test_equal_layers_one_after_the_other_become_one() -> None:
