@@ -37,9 +37,10 @@ def _columns(rows: Sequence[Data], shared: Sequence[str], arrays: _Arrays) -> Da
     The fields that are ``shared`` become a number in the list of all ``facts``.
     """
     told = [{name: row[name] for name in shared} for row in rows]
-    facts = {repr(fact): fact for fact in told}
+    texts = list(map(repr, told))
+    facts = dict(zip(texts, told))
     numbers = {text: number for number, text in enumerate(facts)}
-    of = [numbers[repr(fact)] for fact in told]
+    of = [numbers[text] for text in texts]
     columns: dict[str, list[Any]] = {}
     same = {}
     for name in rows[0] if rows else ():
