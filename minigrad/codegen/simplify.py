@@ -80,7 +80,7 @@ def constant(value: Any) -> Any:
     if not data.size or data.dtype.kind not in "fiub":
         return None
     first = data.flat[0]
-    return first if data.ndim == 0 or bool((data == first).all()) else None
+    return first if data.ndim == 0 or data.tobytes() == np.full_like(data, first).tobytes() else None  # -0.0 is not 0.0
 
 
 class _Simplifying:
@@ -130,7 +130,7 @@ class _Simplifying:
         views = {_view(value): value for value in read if value.statement is None}
         for statement in self.statements:
             self.rewrite(statement)
-            if isinstance(statement.call, InPlace) and statement.target is not None:
+            if statement.target is not None and (isinstance(statement.call, InPlace) or statement.call is setitem):
                 self.literals(statement, statement.target)
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
@@ -184,6 +184,11 @@ class _Simplifying:
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
         call = statement.call.ufunc if isinstance(statement.call, InPlace) else statement.call
+        if call is setitem or (isinstance(statement.call, InPlace) and statement.call.part):
+            if statement.backward:
+                array, index, arg = statement.args
+                statement.args = array, index, self.literal(arg, array.data, call is setitem)
+            return
         if not isinstance(call, np.ufunc) or (call.nin, call.nout, call.signature) != (2, 1, None):
             return
         if statement.keywords or len(statement.args) != 2:
@@ -191,19 +196,29 @@ class _Simplifying:
         args = list(statement.args)
         for i in range(2):
             arg, other = args[i], args[1 - i]
+            data = other.data if type(other) is Value else other
             if isinstance(arg, np.generic) and type(other) is Value:
-                args[i] = _weak(arg, other, value)
-            if type(arg) is not Value or type(other) is not Value:
+                args[i] = _weak(arg, data)
+            if type(arg) is not Value or not isinstance(data, (np.ndarray, np.generic)):
                 continue
-            shape = np.shape(other.data)
-            number = constant(arg)
-            if number is not None and other.depends and shape == np.shape(value.data):
-                args[i] = _weak(number, other, value)
+            varies = type(other) is not Value or other.depends or (data.ndim > 0 and constant(other) is None)
+            number = constant(arg) if varies and np.shape(data) == np.shape(value.data) else None
+            if number is not None:
+                args[i] = _weak(number, data)
             elif made_by(arg, np.broadcast_to) and not arg.memory.writes:
                 source = self.current(arg.statement.args[0])  # type: ignore[union-attr]
-                if type(source) is Value and np.broadcast_shapes(np.shape(source.data), shape) == np.shape(value.data):
+                fits = type(source) is Value and type(other) is Value
+                if fits and np.broadcast_shapes(np.shape(source.data), np.shape(data)) == np.shape(value.data):
                     args[i] = source
         statement.args = tuple(args)
+
+    def literal(self, arg: Any, array: Any, assigned: bool) -> Any:
+        """Return what is written into a part of an array: a number, if all elements of ``arg`` are that."""
+        number = arg if isinstance(arg, np.generic) else constant(arg)
+        if number is None or array.dtype.kind != "f":
+            return arg
+        weak = _weak(number, array)
+        return number.item() if assigned and number.dtype.kind == "f" else arg if weak is number else weak
 
     def merge(self, statement: Statement, value: Value, uses: Counter[Value]) -> None:
         """Write ``x.sum(axis, keepdims=True).reshape(...)`` as ``x.sum(axis)``, and two reshapes as one."""
@@ -402,12 +417,11 @@ def _is(arg: Any, wanted: int) -> bool:
     return number is not None and bool(number == wanted) and not np.signbit(number)
 
 
-def _weak(number: Any, other: Value, value: Value) -> Any:
-    """Return a constant as a Python number if that gives the same dtype, or else as NumPy's scalar."""
+def _weak(number: Any, other: Any) -> Any:
+    """Return a constant as a Python number if NumPy computes in the same dtype with it, or else as NumPy's scalar."""
     plain = number.item()
-    if type(plain) is float and other.data.dtype.kind == "f" and np.result_type(other.data, plain) == value.data.dtype:
-        return plain
-    return number
+    same = type(plain) is float and np.result_type(other, plain) == np.result_type(other, number)
+    return plain if same else number
 
 
 def _key(statement: Statement) -> Any:

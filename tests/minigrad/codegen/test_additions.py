@@ -255,6 +255,27 @@ def test_a_gradient_of_equal_numbers_is_made_at_once() -> None:
     assert single(np.ones(3, np.float32))[1].dtype == np.float32
 
 
+def test_a_number_is_written_as_one_only_where_numpy_computes_the_same_with_it() -> None:
+    counts = np.array([3, 1, 2])
+    program = assert_same_bytes(lambda x: np.sum(x * counts) + np.sum(x[:2]) + x[0] * 3.0, np.arange(3.0))
+    assert "np.float64" not in str(program)
+
+    def f(x: Any, c: Any) -> Any:
+        buffer = np.copy(c)
+        buffer += np.float64(0.1)  # computes with 0.1 in float64
+        return np.sum(x * buffer * np.float64(0.7))
+
+    x, c = np.random.default_rng(0).normal(size=(2, 50)).astype(np.float32)
+    program = mg.write_numpy(f, x, c, argnum=0)
+    for found, right in zip(program(x, c), on_the_tape(f, (x, c), (0,)), strict=True):
+        assert np.asarray(found).tobytes() == right.tobytes()
+
+
+def test_zeros_of_both_signs_are_not_one_number() -> None:
+    signs = np.array([1.0, -1.0, 1.0])
+    assert_same_bytes(lambda x: np.sum(np.copysign(x, x * (np.zeros_like(x) * signs))), np.array([0.5, 1.0, 2.0]))
+
+
 def test_gradients_of_rows_are_added_to_a_view_without_a_name() -> None:
     rows = np.array([2, 0, 2])
     program = assert_same_bytes(lambda x: np.sum(np.sin(x[rows]) * x[rows]), np.arange(6.0).reshape(3, 2))
