@@ -67,14 +67,15 @@ class ArrayArgument:
         path: the text that takes it out of its argument, such as ``params["W1"]``; the name itself for an array.
         array: the example.
         shape: its shape; a free length is replaced by the text of its size.
-        kind: the name of the type of the example if that was no array of NumPy, such as "float"; else empty.
+        kind: the type of the example if that was no array of NumPy, such as float; else None. A saved program, which cannot
+            import the type, compares its name.
     """
 
     def __init__(self, name: str, path: str, array: Any, example: Any) -> None:
         self.name, self.path, self.array, self.key = name, path, array, name
         self.shape: tuple[Any, ...] = array.shape
         plain = type(example) is np.ndarray or isinstance(example, np.generic)
-        self.kind = "" if plain else type(example).__name__
+        self.kind = None if plain else type(example)
 
 
 class Arguments:
@@ -187,7 +188,7 @@ class Arguments:
                     raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
                 return value
             value = value._array if isinstance(value, Tensor) else value
-            arrays.append(as_array(value) if type(value).__name__ in ("float", next(given).kind) else value)
+            arrays.append(as_array(value) if type(value) in (float, next(given).kind) else value)
             return arrays[-1]
 
         found = [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
@@ -225,10 +226,10 @@ class Arguments:
             ]
         named = [leaf for leaf in self.leaves if leaf.key == leaf.name]
         for leaf in named:
-            taken = f"as_array({leaf.path}, {quoted(leaf.kind)})" if leaf.kind else leaf.path
+            taken = f"as_array({leaf.path}, {quoted(leaf.kind.__name__)})" if leaf.kind else leaf.path
             lines += [f"{leaf.name} = {taken}"] * (taken != leaf.name)
         for name in self.dicts:
-            kinds = {leaf.kind for leaf in self.leaves if leaf.path.startswith(f"{name}[")} - {""}
+            kinds = {leaf.kind.__name__ for leaf in self.leaves if leaf.kind and leaf.path.startswith(f"{name}[")}
             if kinds:
                 taken = f"as_array(value, {', '.join(map(quoted, sorted(kinds)))})"
                 lines.append(f"{name} = {{key: {taken} for key, value in {name}.items()}}")

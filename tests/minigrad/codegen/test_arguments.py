@@ -154,6 +154,13 @@ def test_a_program_takes_what_its_examples_were(name: str) -> None:
         assert all(np.array_equal(g, 2 * array) for g, array in zip(found, arrays, strict=True))
 
 
+def test_another_type_of_the_same_name_is_refused() -> None:
+    other = type("Converted", (), {"__array__": Converted.__array__})
+    program = mg.write_numpy(squares, Converted())
+    with pytest.raises(mg.DTypeError, match="is a Converted: pass a NumPy array"):
+        program(other())
+
+
 def test_a_complex_number_is_taken_as_it_was_given() -> None:
     program = mg.write_numpy(lambda z: np.abs(z) ** 2, 3 + 4j)
     saved: dict[str, Any] = {}
