@@ -15,8 +15,8 @@ import pytest
 import common
 from minigrad.device import to_device
 from models import BertConfig, BertEncoder, WordPiece
-from nn.training import Training
 from nn.data import EpochBatches
+from nn.training import Training
 from tests import fake_cupy, fake_device
 from tests.examples.processes import ROOT, command
 

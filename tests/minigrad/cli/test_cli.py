@@ -406,7 +406,10 @@ def test_save_and_replay(program, said):
         (["graph", "."], "'.' is a folder: name a file in it"),
         (["graph", "lesson.py:lessons"], "'lesson.py' has no name 'lessons': did you mean 'lesson'?"),
         (["graph", "lesson.py:number"], "number() cannot be called ('float' object is not callable): name a function"),
-        (["graph", "lesson.py:square"], "square() cannot be called (square() missing 1 required positional argument: 'x'): name"),
+        (
+            ["graph", "lesson.py:square"],
+            "square() cannot be called (square() missing 1 required positional argument: 'x')",
+        ),
         (["graph", "lesson.py:model"], "model() cannot be called ("),
         (["graph", "lesson.py"], "'lesson.py' has run and has no variable 'loss'"),
         (["graph", "none.safetensors"], "none.safetensors"),
