@@ -55,7 +55,7 @@ def test_training_in_a_notebook_shows_tables(shown: Any) -> None:
     ran, history, model, batches, tensor = shown(
         program, "history", "model", "batches", "model.hidden.bias.grad is None"
     )
-    assert "error" not in ran and ran["stdout"].splitlines() == ["200 20", "1.00"]
+    assert "error" not in ran and ran["stdout"].splitlines() == ["0.27 0.07", "1.00"]
     assert history["text/plain"].startswith("History(200 steps, 20 epochs; loss ")
     assert re.match(r"<table><caption>History\(200 steps, 20 epochs", history["text/html"])
     assert "<th>mean loss</th><th>accuracy</th>" in history["text/html"]
