@@ -108,20 +108,20 @@ def per_axis(axes: int, least: int, **sizes: Any) -> tuple[int, ...]:
     return tuple(map(int, given))
 
 
-def check_interval(low: float, high: float, /, **values: float) -> None:
-    """Raise unless every value is a finite number in [low, high]."""
+def check_interval(low: float, high: float, end: str = "]", /, **values: float) -> None:
+    """Raise unless every value is a finite number in [low, high], or in [low, high) if ``end`` is ")"."""
     for name, value in values.items():
-        if not is_number(value) or not low <= value <= high or abs(value) == np.inf:
+        within = is_number(value) and low <= value <= high and (end == "]" or value < high)
+        if not within or abs(value) == np.inf:
             words = "a finite number" if low == -np.inf else f"a number >= {low:g}"
-            words = words if high == np.inf else f"in [{low:g}, {high:g}]"
+            words = words if high == np.inf else f"in [{low:g}, {high:g}{end}"
             raise ArgumentError(f"{name} must be {words}, got {shown(value)}")
 
 
-def as_number(low: float = -np.inf, high: float = np.inf, **value: float) -> float:
-    """Return a number in [low, high] as a Python float: one of NumPy would promote float32 arrays, and those of a state."""
-    ((name, number),) = value.items()
-    number = number.item() if isinstance(number, np.ndarray) and not number.ndim else number
-    check_interval(low, high, **{name: number})
+def as_number(low: float = -np.inf, high: float = np.inf, end: str = "]", /, **value: float) -> float:
+    """Return the value, checked as by :func:`check_interval`, as a Python float: one of NumPy would promote float32 arrays."""
+    check_interval(low, high, end, **value)
+    (number,) = value.values()
     return float(number)
 
 
@@ -129,19 +129,12 @@ def check_above_zero(**values: float) -> None:
     """Raise unless every value is a number above 0; infinity is one."""
     for name, value in values.items():
         if not is_number(value) or not value > 0:
-            raise out_of_range(name, value, "positive")
+            raise ArgumentError(f"{name} must be {'positive' if is_number(value) else 'a number'}, got {shown(value)}")
 
 
 def check_probability(**values: float) -> None:
     """Raise unless every value is a number in [0, 1), as a probability with which elements are dropped is."""
-    for name, value in values.items():
-        if not is_number(value) or not 0 <= value < 1:
-            raise out_of_range(name, value, "in [0, 1)")
-
-
-def out_of_range(name: str, value: Any, words: str) -> ArgumentError:
-    """Return the error for a value that is no number, or a number that is not ``words``."""
-    return ArgumentError(f"{name} must be {words if is_number(value) else 'a number'}, got {shown(value)}")
+    check_interval(0, 1, ")", **values)
 
 
 def is_number(value: Any) -> bool:

@@ -11,9 +11,9 @@ import numpy as np
 from minigrad import ArgumentError
 from minigrad.internal import Array, to_host
 
-from ._checks import beside, check_kind
+from ._checks import as_number, beside, check_kind
 from .module import Module
-from .optimizer import number, precision
+from .optimizer import precision
 from .training import Callback, Training
 
 
@@ -50,7 +50,7 @@ class WeightAverage(Callback):
 
     def __init__(self, model: Module, decay: float = 0.999) -> None:
         check_kind("a Module", Module, model=model)
-        self.decay = number("decay", decay, below=1)
+        self.decay = as_number(0, 1, ")", decay=decay)
         self._parameters = list(model.parameters())
         self._averages: list[
             Array

@@ -13,8 +13,8 @@ import numpy as np
 from minigrad import ArgumentError
 from minigrad.internal import Array, compiled_adam, zeros
 
-from ._checks import check_kind
-from .optimizer import Optimizer, Parameters, both, number
+from ._checks import as_number, check_kind
+from .optimizer import Optimizer, Parameters, both
 
 
 class SGD(Optimizer):
@@ -38,7 +38,6 @@ class SGD(Optimizer):
         5.75
     """
 
-    settings = ("lr", "momentum", "weight_decay", "nesterov")
     elementwise = True
 
     def __init__(
@@ -52,7 +51,7 @@ class SGD(Optimizer):
     ) -> None:
         check_kind("True or False", nesterov=nesterov)
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        self.momentum = number("momentum", momentum, below=1)
+        self.momentum = as_number(0, 1, ")", momentum=momentum)
         self.nesterov = bool(nesterov)
         if self.nesterov and not self.momentum:
             raise ArgumentError(
@@ -89,14 +88,13 @@ class AdaGrad(Optimizer):
         -2.284
     """
 
-    settings = ("lr", "eps", "weight_decay")
     elementwise = True
 
     def __init__(
         self, parameters: Parameters, lr: float = 1e-2, *, eps: float = 1e-10, weight_decay: float = 0.0
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        self.eps = number("eps", eps)
+        self.eps = as_number(0, eps=eps)
 
     def _start(self, p: Array) -> dict[str, Any]:
         return {"sum": zeros(p.shape, p)}
@@ -127,7 +125,6 @@ class RMSProp(Optimizer):
         array([-0.1, -0.1])
     """
 
-    settings = ("lr", "alpha", "eps", "momentum", "weight_decay")
     elementwise = True
 
     def __init__(
@@ -141,9 +138,9 @@ class RMSProp(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
-        self.alpha = number("alpha", alpha, below=1)
-        self.eps = number("eps", eps)
-        self.momentum = number("momentum", momentum, below=1)
+        self.alpha = as_number(0, 1, ")", alpha=alpha)
+        self.eps = as_number(0, eps=eps)
+        self.momentum = as_number(0, 1, ")", momentum=momentum)
 
     def _start(self, p: Array) -> dict[str, Any]:
         return {"v": zeros(p.shape, p), "momentum": zeros(p.shape, p)}
@@ -181,7 +178,6 @@ class Adam(Optimizer):
         array([-0.1, -0.1])
     """
 
-    settings = ("lr", "betas", "eps", "weight_decay", "amsgrad")
     elementwise = True
 
     def __init__(
@@ -196,7 +192,7 @@ class Adam(Optimizer):
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.betas = both("betas", betas)
-        self.eps = number("eps", eps)
+        self.eps = as_number(0, eps=eps)
         check_kind("True or False", amsgrad=amsgrad)
         self.amsgrad = bool(amsgrad)
 
@@ -281,7 +277,6 @@ class Lion(Optimizer):
         array([-0.1,  0.1])
     """
 
-    settings = ("lr", "betas", "weight_decay")
     elementwise = True
     decoupled = True
 

@@ -1,7 +1,7 @@
 """Optimizer: the base class of the optimizers, and the checks of their arguments."""
 
 import copy
-import math
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
@@ -10,9 +10,10 @@ import numpy as np
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
 from minigrad.internal import Array, Division, out_of_memory, same_place, to_host, update_in_blocks
 
-from ._checks import beside, check_kind, is_number, out_of_range, shown
+from ._checks import as_number, beside, check_kind, shown
 from .module import Module
 
+MISSING = object()
 Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
 
 
@@ -50,18 +51,30 @@ class Optimizer:
         AdamW(lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01; 2 tensors in 2 groups)
     """
 
-    settings: tuple[str, ...] = ("lr", "weight_decay")  # the names of the arguments, each also an attribute
+    settings: tuple[str, ...] = (
+        "lr",
+        "weight_decay",
+    )  # the arguments of __init__, each also an attribute: files hold them
     decoupled = False  # whether the decay changes the parameter itself and not the gradient
     elementwise = False  # whether an update treats each element alone: parameters are then joined and divided for speed
     _division: Division | None = None
     _options: tuple[Any, ...] = ()  # the settings for which the state was made
+
+    def __init_subclass__(cls) -> None:
+        """Find the settings: the arguments after ``parameters``; with ``**options``, also those of the class above."""
+        arguments = list(inspect.signature(cls.__init__).parameters.values())[2:]
+        named = [each.name for each in arguments if each.kind is not each.VAR_KEYWORD]
+        above = cls.__base__.settings if len(named) < len(arguments) else ()  # type: ignore[union-attr]
+        cls.settings = tuple(dict.fromkeys((*named, *above)))
+        if "lr" not in cls.settings:
+            raise ArgumentError(f"{cls.__name__}.__init__ must take lr, which files hold, after the parameters")
 
     def __init__(self, parameters: Parameters, lr: float, *, weight_decay: float = 0.0) -> None:
         self.parameters, self.overrides = _in_groups(parameters)
         if not self.parameters:
             raise ArgumentError(f"{type(self).__name__} got no parameters")
         self.lr = lr
-        self.weight_decay = number("weight_decay", weight_decay)
+        self.weight_decay = as_number(0, weight_decay=weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
 
     @property
@@ -71,7 +84,7 @@ class Optimizer:
 
     @lr.setter
     def lr(self, value: float) -> None:
-        self._lr = number("lr", value)
+        self._lr = as_number(0, lr=value)
 
     def step(self) -> None:
         """Change each parameter that has a gradient.
@@ -81,7 +94,7 @@ class Optimizer:
             ShapeError: a parameter has another shape than its state. Nothing has been changed.
         """
         ready = self._ready()
-        options = tuple(getattr(self, name) for name in self.settings if name != "lr")
+        options = tuple(value for name, value in self._settings().items() if name != "lr")
         if self._division is None or options != self._options or not self._division.holds(ready, self.state):
             for i, p in ready:
                 self.state[i] = self._prepared(i, p)
@@ -221,11 +234,19 @@ class Optimizer:
 
     def _given(self) -> dict[str, Any]:
         """Return the settings, with those of the groups."""
-        return {name: getattr(self, name) for name in (*self.settings, "overrides")}
+        return self._settings() | {"overrides": self.overrides}
+
+    def _settings(self) -> dict[str, Any]:
+        own = {name: getattr(self, name, MISSING) for name in self.settings}
+        if lost := [name for name, value in own.items() if value is MISSING]:
+            kind, name = type(self).__name__, lost[0]
+            raise ArgumentError(
+                f"{kind} takes {name!r} and does not keep it: write self.{name} = {name} in its __init__"
+            )
+        return own
 
     def __repr__(self) -> str:
-        given = {name: getattr(self, name) for name in self.settings}
-        settings = ", ".join(f"{name}={value}" for name, value in given.items() if value is not False)
+        settings = ", ".join(f"{name}={value}" for name, value in self._settings().items() if value is not False)
         groups = len({tuple(own.items()) for own in self.overrides})
         count = f"{len(self.parameters)} tensors" + (f" in {groups} groups" if groups > 1 else "")
         return f"{type(self).__name__}({settings}; {count})"
@@ -245,7 +266,7 @@ def _in_groups(parameters: Parameters) -> tuple[list[Tensor], list[dict[str, flo
                 "a group has 'params' and, if they differ, 'weight_decay' and 'lr_scale', a factor of the optimizer's lr; got "
                 f"{got}: make another optimizer if other settings differ"
             )
-        own = {name: number(name, group[name]) for name in sorted(group.keys() - {"params"})}
+        own = {name: as_number(0, **{name: group[name]}) for name in sorted(group.keys() - {"params"})}
         for parameter in distinct(group["params"]):
             if found.setdefault(id(parameter), (parameter, own))[1] != own:
                 raise ArgumentError(
@@ -290,18 +311,12 @@ def in_precision(update: Callable[..., None], p: Array, g: Array, state: Mapping
     p[...] = changed
 
 
-def number(name: str, value: float, below: float = math.inf) -> float:
-    """Return ``value``, which must be in [0, below), as a Python float; a NumPy float would promote float32 arrays."""
-    if not is_number(value) or not 0 <= value < below:
-        raise out_of_range(name, value, f"in [0, {below})" if below < math.inf else ">= 0")
-    return float(value)
-
-
 def both(name: str, values: Any) -> tuple[float, float]:
     """Return a pair of numbers in [0, 1), such as ``betas``."""
     if not isinstance(values, (tuple, list)) or len(values) != 2:
         raise ArgumentError(f"{name} must be two numbers in [0, 1), got {shown(values)}")
-    return number(f"{name}[0]", values[0], below=1), number(f"{name}[1]", values[1], below=1)
+    first, second = (as_number(0, 1, ")", **{f"{name}[{i}]": value}) for i, value in enumerate(values))
+    return first, second
 
 
 def _fitting(value: Any, start: Any, parameter: Tensor, i: int, name: str) -> Any:

@@ -451,7 +451,7 @@ def test_bad_data_is_a_clear_error_and_nothing_is_written(
         (["--d-model", "6"], "num_heads=4 does not divide d_model=6"),
         (["--d-model", "0"], "must be a positive integer, got 0"),
         (["--dropout", "1.5"], "must be in [0, 1), got 1.5"),
-        (["--learning-rate", "-1"], "lr must be >= 0, got -1.0"),
+        (["--learning-rate", "-1"], "lr must be a number >= 0, got -1.0"),
     ],
 )
 def test_a_setting_out_of_range_is_a_clear_error(

@@ -221,7 +221,7 @@ def test_a_copy_of_module_and_optimizer_trains_alone(duplicate) -> None:
             DTypeError,
             "'m' of parameter 1 .* float32, .* float64",
         ),
-        (lambda s: s["settings"].update(eps=-1), ArgumentError, "eps must be >= 0, got -1"),
+        (lambda s: s["settings"].update(eps=-1), ArgumentError, "eps must be a number >= 0, got -1"),
         *(
             (lambda s, name=name: s["settings"].pop(name), ArgumentError, rf"the saved settings are .*, not .*'{name}'")
             for name in ("lr", "betas", "amsgrad", "overrides")
@@ -259,8 +259,6 @@ def test_a_state_with_amsgrad_loads_where_there_was_none_and_back() -> None:
 
 class RowNorms(Optimizer):
     """Divides each row by the mean of its norms, and the whole by a norm: no element is updated alone."""
-
-    settings = ("lr",)
 
     def __init__(self, parameters, lr=0.1) -> None:
         super().__init__(parameters, lr)
@@ -302,26 +300,53 @@ def test_an_update_of_whole_arrays_has_a_state_of_its_own_shape() -> None:
         resumed.load_state_dict(saved)
 
 
-# --- bad settings ---
+# --- settings ---
+
+
+def test_the_settings_are_the_arguments() -> None:
+    class Slower(RowNorms):
+        def __init__(self, parameters, lr=0.1, *, k=0.5, **options) -> None:
+            super().__init__(parameters, lr, **options)
+            self.k = k
+
+    class Passes(Slower):
+        def __init__(self, *arguments, **options) -> None:
+            super().__init__(*arguments, **options)
+
+    class Forgets(RowNorms):
+        def __init__(self, parameters, lr=0.1, *, rate=0.5) -> None:
+            super().__init__(parameters, lr)
+
+    tensors = [Parameter(np.ones((2, 2)))]
+    tensors[0].grad = np.ones((2, 2))
+    for kind in (Slower, Passes):
+        resumed = kind(tensors)
+        resumed.load_state_dict(kind(tensors, 0.3, k=0.25).state_dict())
+        assert repr(resumed) == f"{kind.__name__}(lr=0.3, k=0.25; 1 tensors)"
+    with pytest.raises(ArgumentError, match=r"Forgets takes 'rate' and .*: write self.rate = rate in its __init__"):
+        Forgets(tensors).step()
+    np.testing.assert_array_equal(tensors[0].numpy(), 1)
+    with pytest.raises(ArgumentError, match=r"Fixed.__init__ must take lr"):
+        type("Fixed", (Optimizer,), {"__init__": lambda self, parameters: None})
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda p: SGD(p, -0.1), "lr must be >= 0, got -0.1"),
-        (lambda p: SGD(p, math.nan), "lr must be >= 0, got nan"),
-        (lambda p: SGD(p, math.inf), "lr must be >= 0, got inf"),
+        (lambda p: SGD(p, -0.1), "lr must be a number >= 0, got -0.1"),
+        (lambda p: SGD(p, math.nan), "lr must be a number >= 0, got nan"),
+        (lambda p: SGD(p, math.inf), "lr must be a number >= 0, got inf"),
         (lambda p: SGD(p, momentum=1.0), r"momentum must be in \[0, 1\), got 1.0"),
         (lambda p: SGD(p, nesterov=True), "nesterov=True needs a momentum above 0, got 0.0"),
-        (lambda p: SGD(p, weight_decay=-1), "weight_decay must be >= 0, got -1"),
+        (lambda p: SGD(p, weight_decay=-1), "weight_decay must be a number >= 0, got -1"),
         (lambda p: Adam(p, betas=(0.9, 1.0)), r"betas\[1\] must be in \[0, 1\), got 1.0"),
         (lambda p: Adam(p, betas=(-0.1, 0.9)), r"betas\[0\] must be in"),
-        (lambda p: Adam(p, eps=-1e-8), "eps must be >= 0"),
+        (lambda p: Adam(p, eps=-1e-8), "eps must be a number >= 0"),
         (lambda p: Lion(p, betas=(0.9, 1.0)), r"betas\[1\] must be in \[0, 1\), got 1.0"),
-        (lambda p: AdaGrad(p, eps=-1.0), "eps must be >= 0"),
+        (lambda p: AdaGrad(p, eps=-1.0), "eps must be a number >= 0"),
         (lambda p: RMSProp(p, alpha=1.0), r"alpha must be in \[0, 1\), got 1.0"),
         (lambda p: RMSProp(p, momentum=-0.1), r"momentum must be in \[0, 1\), got -0.1"),
-        (lambda p: setattr(Adam(p), "lr", math.nan), "lr must be >= 0"),
+        (lambda p: setattr(Adam(p), "lr", math.nan), "lr must be a number >= 0"),
     ],
 )
 def test_bad_settings(make, words) -> None:
