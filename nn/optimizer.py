@@ -105,7 +105,7 @@ class Optimizer:
                 self.state[i]["step"] += 1
         for i, p, g, state in self._division.arrays(self.parameters, self.state):
             group = self._in_group(i)
-            in_precision(group._update_whole if isinstance(p, np.ndarray) else group._update, p, g, state)
+            in_precision(group._update_whole if isinstance(p, np.ndarray) else group._update_part, p, g, state)
 
     def _in_group(self, i: int) -> Self:
         """Return the optimizer with the settings of the group of parameter i."""
@@ -133,13 +133,30 @@ class Optimizer:
         """Return the state of parameter ``i``, on its device. What it does not have yet is made by :meth:`_start`."""
         state, dtype = self.state[i], precision(p.dtype)
         try:
-            new = self._start(np.empty(p.shape, dtype, like=p))
+            new = self._started(np.empty(p.shape, dtype, like=p))
             for name, old in state.items():
                 if name in new:  # else an option that was switched off has left it
                     new[name] = self._kept(i, p, old, new[name]) if hasattr(old, "dtype") else old
         except MemoryError as error:
             raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
         return new
+
+    def _started(self, p: Array) -> dict[str, Any]:
+        """Return :meth:`_start` of ``p``; raise unless updates can change, and files hold, all of it."""
+        state, kind = self._start(p), type(self).__name__
+        for name, value in state.items():
+            if name == "step":
+                continue
+            if isinstance(value, np.generic) or not hasattr(value, "shape"):
+                raise ArgumentError(
+                    f"{kind}._start returns {shown(value)} for {name!r}: make it an array, np.zeros((), p.dtype, like=p)"
+                )
+            if self.elementwise and value.shape != p.shape:
+                raise ShapeError(
+                    f"{kind} is elementwise, and {name!r} of its state has shape {value.shape} for a parameter of {p.shape}: "
+                    "leave elementwise out"
+                )
+        return state
 
     def _kept(self, i: int, p: Array, old: Array, new: Array) -> Array:
         """Return an array of the state of parameter ``i`` on the device of ``p`` and in the dtype of ``new``."""
@@ -163,19 +180,23 @@ class Optimizer:
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """Change ``p`` in place by its gradient ``g``, and the arrays in ``state``.
 
-        If the class is ``elementwise``, ``p`` may be a part of a parameter, or hold several.
+        A parameter of shape (), and an array of that shape in its state, have the shape (1,) here. If the class is
+        ``elementwise``, ``p`` may be a part of a parameter, or hold several.
         """
         raise NotImplementedError(f"{type(self).__name__} defines no _update(p, g, state): define it for step()")
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """Update all elements of one parameter on the host, or of many small ones, with ``_update``."""
         if not p.ndim:  # NumPy would make scalars of arrays without axes, which cannot be changed in place
-            arrays = {name: value.reshape(1) for name, value in state.items() if isinstance(value, np.ndarray)}
-            p, g, state = p.reshape(1), g.reshape(1), {**state, **arrays}
+            state = {name: np.atleast_1d(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
+            p, g = p.reshape(1), g.reshape(1)
         if self.elementwise:
-            update_in_blocks(self._update, p, g, state)
+            update_in_blocks(self._update_part, p, g, state)
         else:
-            self._update(p, g, state)
+            self._update_part(p, g, state)
+
+    def _update_part(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+        self._update(p, g, _InPlace(state))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_division": None}  # a copy has its own arrays
@@ -226,7 +247,7 @@ class Optimizer:
         groups = [{"params": p, **own} for p, own in zip(self.parameters, overrides)]
         loaded = type(self)(groups, **settings)  # checks the settings
         for i, (parameter, state) in enumerate(zip(self.parameters, saved["parameters"])):
-            start = loaded._start(np.empty(parameter.shape, precision(parameter.dtype))) if state else {}
+            start = loaded._started(np.empty(parameter.shape, precision(parameter.dtype))) if state else {}
             if not start.keys() <= state.keys():  # an option that was switched off since the last step has left more
                 raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(start)}")
             loaded.state[i] = {name: _fitting(state[name], value, parameter, i, name) for name, value in start.items()}
@@ -250,6 +271,14 @@ class Optimizer:
         groups = len({tuple(own.items()) for own in self.overrides})
         count = f"{len(self.parameters)} tensors" + (f" in {groups} groups" if groups > 1 else "")
         return f"{type(self).__name__}({settings}; {count})"
+
+
+class _InPlace(dict[str, Any]):
+    """The state that an update gets. An assignment changes the array: it may be a view of the one that is kept."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if value is not self[name]:  # as it is after `state["m"] *= 0.9`
+            self[name][...] = value
 
 
 def _in_groups(parameters: Parameters) -> tuple[list[Tensor], list[dict[str, float]]]:

@@ -300,6 +300,64 @@ def test_an_update_of_whole_arrays_has_a_state_of_its_own_shape() -> None:
         resumed.load_state_dict(saved)
 
 
+class Remembers(Optimizer):
+    """Replaces arrays of its state, one of the parameter's shape, one number, and one of another shape."""
+
+    def __init__(self, parameters, lr=0.1) -> None:
+        super().__init__(parameters, lr)
+
+    def _start(self, p):
+        return {"step": 0, "m": np.zeros_like(p), "least": np.full((), np.inf), "last": np.zeros(3)}
+
+    def _update(self, p, g, state) -> None:
+        state["m"] = 0.5 * state["m"] + g
+        state["least"] = np.minimum(state["least"], np.abs(g).min())
+        state["last"] = np.roll(state["last"], 1)
+        state["last"][0] += state["step"]
+        p -= self.lr * state["m"]
+
+
+class RemembersEach(Remembers):
+    elementwise = True
+
+    def _start(self, p):
+        return {"m": np.zeros_like(p)}
+
+    def _update(self, p, g, state) -> None:
+        state["m"] = 0.5 * state["m"]
+        state["m"] += g
+        p -= self.lr * state["m"]
+
+
+@pytest.mark.parametrize("kind", [Remembers, RemembersEach])
+def test_a_state_may_be_assigned(kind) -> None:
+    """For parameters without axes, several that are joined, and one in blocks."""
+    optimizer = kind([Parameter(np.full(shape, 1.0)) for shape in [(), (2, 3), 200_000]])
+    for step in range(4):
+        for p in optimizer.parameters:
+            p.grad = np.full(p.shape, 2.0**-step)
+        optimizer.step()
+    for p, state in zip(optimizer.parameters, optimizer.state):
+        np.testing.assert_array_equal(state["m"], np.full(p.shape, 4 * 2.0**-3))
+        np.testing.assert_allclose(p.numpy(), 1 - 0.1 * (1 + 1 + 3 / 4 + 1 / 2), rtol=1e-12)
+        if kind is Remembers:
+            assert (state["least"].shape, state["least"], *state["last"]) == ((), 2.0**-3, 5, 3, 2)
+
+
+@pytest.mark.parametrize("value", [0.25, np.float32(0.25), None])
+def test_a_state_is_of_arrays(value) -> None:
+    p = Parameter(np.ones(()))
+    p.grad = np.ones(())
+    for start, error, words in (
+        (lambda self, p: {"step": 0, "rms": value}, ArgumentError, r"_start returns .* for 'rms': make it an array"),
+        (lambda self, p: {"m": np.zeros(3)}, ShapeError, r"'m' of its state has shape \(3,\) for a parameter of \(\)"),
+    ):
+        optimizer = type("Odd", (RemembersEach,), {"_start": start})([p])
+        with pytest.raises(error, match=words):
+            optimizer.step()
+        assert optimizer.state == [{}] and p.item() == 1
+
+
 # --- settings ---
 
 
