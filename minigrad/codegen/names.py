@@ -23,7 +23,8 @@ from .statements import Method, Statement, Value, key_of, ufunc_of
 # Names that the text of a program may use for something else.
 RESERVED = {
     "np", "special", "base64", "check_arguments", "as_array", "step", "ARGUMENTS", "range", "reversed", "len", "map", "dict",
-    "repr", "slice", "bool", "int", "float", "complex", "ValueError",
+    "repr", "slice", "bool", "int", "float", "complex", "str", "list", "type", "isinstance", "hasattr", "zip", "ValueError",
+    "TypeError",
 }  # fmt: skip
 RETURNED = "return"  # no name: it is a keyword
 

@@ -206,8 +206,7 @@ def generalised(sizes: Sizes, versions: Sequence[tuple[list[Statement], Any]]) -
     merging = _Merging(sizes)
     merging.block([version[0] for version in versions])
     merging.place = "the return"
-    merging.merged([version[1] for version in versions])
-    return versions[0]
+    return versions[0][0], merging.merged([version[1] for version in versions])
 
 
 class _Merging:

@@ -42,13 +42,11 @@ def write_numpy(
         f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
         examples: the arguments of one call. The program takes what they are: arrays, Python numbers, Tensors ...
         argnum: the arguments to differentiate, by default all that have floating numbers.
-        kernels: call minigrad's fast kernels as functions. The program then computes the same bits as the tape, and imports
-            minigrad.
         sizes: further examples, each with all arguments, in other sizes. The axes whose lengths differ are then free.
 
     Raises:
         UnsupportedError: ``f`` does something that cannot be written down. The message names the line and the remedy.
-        ArgumentError: there is nothing to differentiate, or ``kernels`` is no bool.
+        ArgumentError: there is nothing to differentiate.
 
     Example:
         >>> import numpy as np

@@ -1,5 +1,6 @@
 """Constants have the names of the user's program, and no name of a program hides what its text uses."""
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 import minigrad as mg
 import nn
+from minigrad.codegen.arguments import AS_ARRAY, CHECK, CHECK_SIZES
+from minigrad.codegen.names import RESERVED
 from minigrad.codegen.spelling import number_text
 from tests.minigrad.codegen.apart import on_the_tape, same_bits
 
@@ -119,6 +122,13 @@ def test_the_names_of_python_stay_free(sizes: Any) -> None:
     assert same_bits([*program(*arguments)], on_the_tape(names_of_python, arguments, (0, 1)))
     keys = mg.write_numpy(lambda p: np.sum(np.tanh(p["range"] * p["len"])), {"range": np.ones(2), "len": np.ones(2)})
     assert "p_range * p_len" in str(keys)
+
+
+@pytest.mark.parametrize("text", [CHECK, CHECK_SIZES, AS_ARRAY], ids=["check", "check of sizes", "as_array"])
+def test_what_a_check_calls_keeps_its_name(text: str) -> None:
+    """A constant of a program stands beside the checks: `zip = np.array(...)` would break them."""
+    (code,) = [part for part in compile(text, "", "exec").co_consts if hasattr(part, "co_names")]
+    assert {name for name in code.co_names if callable(getattr(builtins, name, None))} <= RESERVED
 
 
 def test_a_number_that_is_one_over_another_is_written_so() -> None:

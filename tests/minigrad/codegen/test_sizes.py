@@ -57,6 +57,18 @@ def test_two_sizes_that_the_examples_do_not_tell_apart_are_refused() -> None:
     assert same_bits(program(np.ones(6), np.ones(7)), on_the_tape(f, (np.ones(6), np.ones(7)), (0, 1)))
 
 
+def test_the_gradient_of_an_argument_that_is_not_read_has_its_size() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(np.tanh(x))
+
+    def arguments(n: int) -> tuple[Any, Any]:
+        return np.linspace(0, 1, n), np.ones((n, 2))
+
+    program = mg.write_numpy(f, *arguments(3), sizes=[arguments(5)])
+    for n in (3, 5, 8):
+        assert same_bits(program(*arguments(n)), on_the_tape(f, arguments(n), (0, 1)))
+
+
 def test_other_dtypes_are_no_other_sizes() -> None:
     with pytest.raises(mg.UnsupportedError, match="differ in sizes only"):
         mg.write_numpy(np.sum, np.ones(3), sizes=[(np.ones(4, np.float32),)])
