@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .statements import (
+    Augmented,
     Check,
-    InPlace,
     Memory,
     Method,
     Statement,
@@ -130,7 +130,7 @@ class _Simplifying:
         views = {_view(value): value for value in read if value.statement is None}
         for statement in self.statements:
             self.rewrite(statement)
-            if statement.target is not None and (isinstance(statement.call, InPlace) or statement.call is setitem):
+            if statement.target is not None and (isinstance(statement.call, Augmented) or statement.call is setitem):
                 self.literals(statement, statement.target)
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
@@ -183,8 +183,8 @@ class _Simplifying:
 
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
-        call = statement.call.ufunc if isinstance(statement.call, InPlace) else statement.call
-        if call is setitem or (isinstance(statement.call, InPlace) and statement.call.part):
+        call = statement.call.ufunc if isinstance(statement.call, Augmented) else statement.call
+        if call is setitem or (isinstance(statement.call, Augmented) and statement.call.part):
             if statement.backward:
                 array, index, arg = statement.args
                 statement.args = array, index, self.literal(arg, array.data, call is setitem)
@@ -247,14 +247,14 @@ class _Simplifying:
     def parts(self) -> None:
         """Write ``p = x[i]``, ``p += y`` and ``x[i] = p``, which Python makes of ``x[i] += y``, as that again."""
         uses = self.uses()
-        changes = {each.target: each for each in self.statements if isinstance(each.call, InPlace)}
+        changes = {each.target: each for each in self.statements if isinstance(each.call, Augmented)}
         for statement in self.statements:
             if statement.call is not setitem or type(part := statement.args[2]) is not Value or part.statement is None:
                 continue
             (array, index, _), inside = statement.args, part in changes
             change = changes.get(part, part.statement)
             picked: Any = part if inside else next(iter(change.args), None)
-            ufunc = change.call.ufunc if isinstance(change.call, InPlace) else change.call
+            ufunc = change.call.ufunc if isinstance(change.call, Augmented) else change.call
             if ufunc not in _AUGMENTED or not made_by(picked, getitem):
                 continue
             alone = uses[part] == 3 if inside else uses[part] == uses[picked] == 1

@@ -166,7 +166,7 @@ class Method:
         return getattr(array, self.__name__)(*args, **keywords)
 
 
-class InPlace:
+class Augmented:
     """``x += y`` and the like: the ufunc writes into its first argument. With ``part``, ``x[i] += y``."""
 
     __slots__ = ("__name__", "part", "ufunc")
@@ -183,7 +183,7 @@ class InPlace:
 
 
 method = functools.lru_cache(maxsize=None)(Method)
-in_place = functools.lru_cache(maxsize=None)(InPlace)
+in_place = functools.lru_cache(maxsize=None)(Augmented)
 
 
 # --- Copies ---

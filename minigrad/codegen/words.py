@@ -17,9 +17,9 @@ from .names import Constants, GivenNames, quoted
 from .simplify import constant, in_order
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
+    Augmented,
     Check,
     Expression,
-    InPlace,
     Memory,
     Method,
     Statement,
@@ -257,10 +257,10 @@ class Text(Joining):
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        if call is setitem or (isinstance(call, InPlace) and call.part):
-            sign = f"{_OPERATORS[call.ufunc][0]}=" if isinstance(call, InPlace) else "="
+        if call is setitem or (isinstance(call, Augmented) and call.part):
+            sign = f"{_OPERATORS[call.ufunc][0]}=" if isinstance(call, Augmented) else "="
             return f"{self.of(args[0], ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
-        if isinstance(call, InPlace):
+        if isinstance(call, Augmented):
             if call.ufunc in _OPERATORS:
                 return f"{self.of(args[0], ATOM)} {_OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
             return f"{self._function(call.ufunc)}({', '.join(map(self.of, args))}, out={self.of(args[0])})"
@@ -415,7 +415,7 @@ class Text(Joining):
 def _scatters(statement: Statement, value: Value) -> bool:
     """Whether a statement writes into a value by a call that has it as an argument once, such as ``np.add.at``."""
     return (
-        statement.target is value and not isinstance(statement.call, InPlace) and ufunc_of(statement.call) is not None
+        statement.target is value and not isinstance(statement.call, Augmented) and ufunc_of(statement.call) is not None
     )
 
 
@@ -426,7 +426,7 @@ def _named(value: Value | None) -> bool:
 
 def _result_of(statement: Statement) -> Value | None:
     """Return the value whose cotangent a statement computes or adds to."""
-    value = statement.target if isinstance(statement.call, InPlace) else next(iter(statement.outputs), None)
+    value = statement.target if isinstance(statement.call, Augmented) else next(iter(statement.outputs), None)
     return None if value is None else value.cotangent_of
 
 

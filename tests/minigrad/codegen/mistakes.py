@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.codegen.statements import Check, InPlace, Statement, Value
+from minigrad.codegen.statements import Augmented, Check, Statement, Value
 
 Change = Callable[[], Any]
 
@@ -43,7 +43,7 @@ def swap_two_statements(statements: list[Statement], dice: random.Random) -> boo
 
 
 def forget_an_addition(statements: list[Statement], dice: random.Random) -> bool:
-    additions = [i for i, statement in enumerate(statements) if isinstance(statement.call, InPlace)]
+    additions = [i for i, statement in enumerate(statements) if isinstance(statement.call, Augmented)]
     if additions:
         del statements[dice.choice(additions)]
     return bool(additions)
