@@ -12,7 +12,7 @@ from minigrad import ArgumentError
 from minigrad.internal import gradient_river
 
 from .module import Module
-from .training import Callback, Training, as_numbers
+from .training import Callback, Training
 
 _SMOOTHING = 50  # steps; the bar shows the mean of the last losses, because single losses vary
 
@@ -58,11 +58,13 @@ class OnStep(Callback):
 class Validation(Callback):
     """Call ``validate(model)`` after each epoch."""
 
+    _measure_name = "validate"
+
     def __init__(self, function: Callable[[Any], Mapping[str, Any]]) -> None:
         self.function = function
 
     def measure(self, run: Training) -> Mapping[str, float]:
-        return as_numbers("validate", self.function(run.model))
+        return self.function(run.model)
 
 
 def load_tqdm() -> Any:

@@ -11,11 +11,13 @@ import numpy as np
 from minigrad import ArgumentError
 from minigrad.internal import CheckpointError, load_checkpoint, require, save_checkpoint
 
+from ._checks import check_kind
 from .history import History
 from .training import Callback, Training, TrainingError, warn
 from .weights_file import (
     RUN_KIND,
     Arrays,
+    as_json,
     check_kind_of_file,
     divided,
     named_in_errors,
@@ -86,7 +88,7 @@ class CheckpointFiles(Callback):
             if path.is_dir():
                 raise ArgumentError(f"checkpoint: '{path}' must be a file, and there is a folder: pass another path")
         try:
-            save_checkpoint(trial, *_content(run))
+            save_checkpoint(trial, *_content(run, *run.state.collect()))
             trial.unlink()
         except OSError as error:
             raise ArgumentError(
@@ -99,9 +101,10 @@ class CheckpointFiles(Callback):
         if run.ranks.rank or progress == self.saved:
             return
         with run.undivided():
-            arrays, about = _content(run)
+            arrays, about = run.state.collect()
             if bad := next((name for name, array in arrays.items() if not np.isfinite(array).all()), None):
                 raise run.failed(f"after step {run.step - 1} {bad} contains NaN or infinity")
+            arrays, about = _content(run, arrays, about)  # what callbacks keep may be infinite
             if not run.updates and run.best_is_last():
                 save_checkpoint(self.best, arrays, about)
             save_checkpoint(self.last, arrays, about)
@@ -174,13 +177,18 @@ def read_run(path: Path) -> tuple[Arrays, dict[str, Any]]:
     return arrays, about
 
 
-def _content(run: Training) -> tuple[Arrays, dict[str, Any]]:
-    """Return what a file holds: arrays by name, and JSON values."""
-    arrays, about = run.state.collect()
+def _content(run: Training, arrays: Arrays, about: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Return what a file holds, arrays by name and JSON values: those of the model and the optimizer, and the callbacks'."""
     values: dict[str, dict[str, Any]] = {}
     for name, callback in _remembering(run).items():
-        own, values[name] = divided(f"callbacks.{name}.", callback.state())
-        arrays |= own
+        state = callback.state()
+        check_kind("a dictionary", **{f"{name}.state()": state})
+        own, values[name] = divided(f"callbacks.{name}.", state)
+        try:
+            as_json(values[name])
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{name}.state() must return arrays and JSON values by name: {error}") from error
+        arrays = arrays | own
     return arrays, about | {"kind": RUN_KIND, "callbacks": values, "run": run.settings()}
 
 

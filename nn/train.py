@@ -131,6 +131,10 @@ def fit(
     check_above_zero(**given(clip_norm=clip_norm, clip_value=clip_value))
     check_kind("a list", callbacks=callbacks)
     check_kind("a Callback", Callback, **{f"callbacks[{i}]": callback for i, callback in enumerate(callbacks)})
+    methods = [name for name in vars(Callback) if not name.startswith("_")]
+    for kind in map(type, callbacks):
+        if all(getattr(kind, name) is getattr(Callback, name) for name in methods):
+            raise ArgumentError(f"the callback {kind.__name__} has no method that fit calls: {', '.join(methods)}")
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
         raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {shown(parallel)}")

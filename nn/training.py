@@ -74,6 +74,8 @@ class Callback:
         [0.1, 0.075, 0.05, 0.025]
     """
 
+    _measure_name = ""  # what errors call :meth:`measure`, if not by the name of the class
+
     def begin(self, run: Training) -> None:
         """Run before the first step. The state of a checkpoint file has been restored. An error leaves the model unchanged."""
 
@@ -83,8 +85,9 @@ class Callback:
     def after_update(self, run: Training) -> None:
         """Run after the update, as a part of the step: Ctrl-C waits, and after an error no checkpoint file is written."""
 
-    def measure(self, run: Training) -> Mapping[str, Any] | None:
+    def measure(self, run: Training) -> Mapping[str, Any]:
         """Return numbers by name for ``run.history``. Runs after the last step of an epoch, in evaluation mode."""
+        return {}
 
     def between(self, run: Training) -> None:
         """Run between two steps, and once more after each epoch, when ``run.updates`` is 0."""
@@ -238,11 +241,16 @@ class Training:
         """Return the numbers of all callbacks for the epoch that has just ended."""
         measuring = [callback for callback in self.callbacks if type(callback).measure is not Callback.measure]
         metrics: dict[str, float] = {}
+        source: dict[str, str] = {}  # what has measured each number
         if measuring:
             self.state.take(parameters=True)  # a callback may change them for a while, as WeightAverage.applied does
             with evaluating(self.model), no_grad():
                 for callback in measuring:
-                    metrics |= as_numbers(f"{type(callback).__name__}.measure", callback.measure(self) or {})
+                    what = callback._measure_name or f"{type(callback).__name__}.measure"
+                    for name, value in _as_numbers(what, callback.measure(self)).items():
+                        if name in metrics:
+                            raise ArgumentError(f"{source[name]} and {what} both return {name!r}: rename one of them")
+                        metrics[name], source[name] = value, what
             self.ranks.agree("the result of validate", metrics, "use ranks.total(correct) / ranks.total(count)")
             self._check_deciding(metrics)
         return metrics
@@ -337,7 +345,7 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def as_numbers(what: str, given: Any) -> dict[str, float]:
+def _as_numbers(what: str, given: Any) -> dict[str, float]:
     """Return the numbers that ``what``, a function of the user's program, has returned for an epoch."""
     if not isinstance(given, Mapping):
         raise ArgumentError(f'{what} must return numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}')

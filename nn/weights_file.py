@@ -125,7 +125,11 @@ def named_in_errors(path: Path | str) -> Iterator[None]:
 
 
 def divided(prefix: str, state: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays of a state, with ``prefix`` before their names, and its other values: :func:`part` finds the former."""
+    """Return the arrays of a state, with ``prefix`` before their names, and its other values: :func:`part` finds the former.
+
+    A number of NumPy is one of the other values, not an array without axes.
+    """
+    state = {name: value.item() if isinstance(value, np.generic) else value for name, value in state.items()}
     arrays = {f"{prefix}{name}": value for name, value in state.items() if hasattr(value, "dtype")}
     return arrays, {name: value for name, value in state.items() if not hasattr(value, "dtype")}
 

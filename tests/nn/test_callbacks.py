@@ -157,15 +157,53 @@ def test_a_state_that_does_not_fit_is_named(tmp_path: Path) -> None:
         run(tmp_path / "new", callbacks=[forgets()])
 
 
+class Keeps(nn.Callback):
+    """Keeps what it is given, in a checkpoint file."""
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+    def state(self) -> Any:
+        return self.kept
+
+    def load(self, run: Any, saved: dict[str, Any]) -> None:
+        self.kept = saved
+
+
+def test_what_a_callback_keeps_comes_back(tmp_path: Path) -> None:
+    kept = {"a": np.float64(1.5), "b": np.float32(2.5), "c": np.int64(3), "d": np.array(np.inf), "e": [-np.inf, "x"]}
+    run(tmp_path, epochs=1, callbacks=[Keeps(kept)])
+    again = Keeps({})
+    run(tmp_path, epochs=2, callbacks=[again])
+    assert again.kept == kept
+    assert [type(again.kept[name]) for name in "abcde"] == [float, float, int, np.ndarray, list]
+    for bad, words in (
+        ({"nested": [np.ones(2)]}, r"Keeps.state\(\) must return arrays and JSON values by name: .* ndarray"),
+        ([1.5], r"Keeps.state\(\) must be a dictionary, got \[1.5\]"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            run(tmp_path / "new", callbacks=[Keeps(bad)])
+
+
 def test_what_is_no_callback_is_refused() -> None:
     class Lone(nn.Callback):
         def measure(self, run: Any) -> Any:
             return 0.5
 
+    class Twice(Called):
+        def measure(self, run: Any) -> Any:
+            return {"accuracy": 1, "steps": 2}
+
+    class Misspelt(nn.Callback):
+        def after_step(self, run: Any) -> None:
+            pass
+
     for given, words in (
         (Called, "callbacks must be a list"),
         ([Called], r"callbacks\[0\] must be a Callback"),
         ([Lone()], "Lone.measure must return numbers by name, .* got float"),
+        ([Twice()], "validate and Twice.measure both return 'accuracy': rename one of them"),
+        ([Misspelt()], "the callback Misspelt has no method that fit calls: begin, after_backward, after_update, "),
     ):
         with pytest.raises(ArgumentError, match=words):
             run(epochs=1, callbacks=given)
