@@ -167,6 +167,8 @@ class Training:
         finally:
             self.interrupts.closing()
 
+    # `state.take()` copies what a forward pass changes in the model, wherever a step is complete. An error or Ctrl-C in the
+    # next step or in `measure` puts that copy back, so a checkpoint file never holds half a step.
     def _run_epoch(self) -> None:
         """Run the rest of the current epoch."""
         batches = itertools.islice(self.ranks.share(self.batches, self.epoch), self.updates * self.accumulate, None)

@@ -84,12 +84,8 @@ class TransformerEncoderLayer(Module):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
-        check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
-        check_kind("True or False", rms_norm=rms_norm)
-        check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        check_choice(("pre", "post"), norm=norm)
+        made = _checked(d_model, num_heads, hidden, norm, rms_norm, dropout, attention_dropout)
         self.norm = norm
-        made = RMSNorm if rms_norm else LayerNorm
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
         self.attention = MultiHeadAttention(
             d_model, num_heads, rng=rng, rotary=rotary, key_dim=key_dim, num_kv_heads=num_kv_heads, bias=bias,
@@ -189,12 +185,8 @@ class TransformerDecoderLayer(Module):
         bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
-        check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
-        check_kind("True or False", rms_norm=rms_norm)
-        check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        check_choice(("pre", "post"), norm=norm)
+        made = _checked(d_model, num_heads, hidden, norm, rms_norm, dropout, attention_dropout)
         self.norm = norm
-        made = RMSNorm if rms_norm else LayerNorm
         settings: dict[str, Any] = {"rng": rng, "bias": bias, "dtype": dtype}
         heads = {"num_kv_heads": num_kv_heads, "dropout": attention_dropout} | settings
         self.attention_norm = made(d_model, eps=eps, dtype=dtype)
@@ -275,6 +267,17 @@ class TransformerDecoderLayer(Module):
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+def _checked(
+    d_model: int, num_heads: int, hidden: int, norm: str, rms_norm: bool, dropout: float, attention_dropout: float
+) -> type[LayerNorm | RMSNorm]:
+    """Check arguments that both layers have, and return the class of their norms."""
+    check_positive(d_model=d_model, num_heads=num_heads, hidden=hidden)
+    check_kind("True or False", rms_norm=rms_norm)
+    check_probability(dropout=dropout, attention_dropout=attention_dropout)
+    check_choice(("pre", "post"), norm=norm)
+    return RMSNorm if rms_norm else LayerNorm
 
 
 def _divided(masks: Mapping[str, Any]) -> tuple[Masks, Masks]:
