@@ -76,5 +76,5 @@ def test_every_class_is_in_a_table() -> None:
     }
     otherwise = " ".join(OTHERWISE.values()).split()
     assert len(otherwise) == len(set(otherwise))
-    assert {name_of(pair.ours) for pair in PAIRS} | set(otherwise) == classes
+    assert {name_of(pair.ours) for pair in PAIRS} | set(otherwise) == classes, "name each in docs/torch_classes.py"
     assert not {name_of(pair.ours) for pair in PAIRS} & set(otherwise)
