@@ -196,7 +196,7 @@ class Optimizer:
             self._update_part(p, g, state)
 
     def _update_part(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        self._update(p, g, _InPlace(state))
+        self._update(p, g, _UpdateState(state))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_division": None}  # a copy has its own arrays
@@ -273,7 +273,7 @@ class Optimizer:
         return f"{type(self).__name__}({settings}; {count})"
 
 
-class _InPlace(dict[str, Any]):
+class _UpdateState(dict[str, Any]):
     """The state that an update gets. An assignment changes the array: it may be a view of the one that is kept."""
 
     def __setitem__(self, name: str, value: Any) -> None:
