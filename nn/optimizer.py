@@ -94,8 +94,9 @@ class Optimizer:
             ShapeError: a parameter has another shape than its state. Nothing has been changed.
         """
         ready = self._ready()
-        options = tuple(value for name, value in self._settings().items() if name != "lr")
+        options = tuple(getattr(self, name, MISSING) for name in self.settings if name != "lr")
         if self._division is None or options != self._options or not self._division.holds(ready, self.state):
+            self._settings()  # raises if one is missing
             for i, p in ready:
                 self.state[i] = self._prepared(i, p)
             self._division = Division(ready, self.state, self.overrides, self.elementwise)
