@@ -44,18 +44,18 @@ def fit(
     callbacks: Sequence[Callback] = (),
     parallel: OneProcess | None = None,
 ) -> History:
-    """Train ``model`` and return the :class:`History` of the run. The loop is the usual one::
+    """Train ``model`` and return the :class:`History` of the run. The loop is the usual one. ``begin`` of the callbacks
+    runs before it, ``end`` after it, and the comments name the other methods of :class:`Callback` where they run::
 
-                                                                    # callbacks: begin
         for epoch in range(epochs):
             for batch in batches.epoch(epoch):
                 optimizer.zero_grad()
-                loss(model, batch).backward()                       # callbacks: after_backward
+                loss(model, batch).backward()                       # then after_backward
                 clip_grad_norm(optimizer.parameters, clip_norm)     # or clip_grad_value(optimizer.parameters, clip_value)
                 optimizer.lr = schedule(step)
-                optimizer.step()                                    # callbacks: after_update, then between
-            metrics.append(validate(model))                         # callbacks: measure, then between
-                                                                    # callbacks: end
+                optimizer.step()                                    # then after_update, and between
+            metrics.append(validate(model))                         # with measure, and then between
+
     ``fit`` gives the same weights as this loop, bit for bit. The model trains in training mode, except for modules that are
     frozen, or that are in evaluation mode while others are in training mode. It is in evaluation mode when the training ends,
     even by an error, so that Dropout does not change later predictions. docs/training.md says more of all arguments.
