@@ -51,10 +51,7 @@ class Optimizer:
         AdamW(lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01; 2 tensors in 2 groups)
     """
 
-    settings: tuple[str, ...] = (
-        "lr",
-        "weight_decay",
-    )  # the arguments of __init__, each also an attribute: files hold them
+    settings: tuple[str, ...] = ("lr", "weight_decay")  # the arguments of __init__; each is also an attribute
     decoupled = False  # whether the decay changes the parameter itself and not the gradient
     elementwise = False  # whether an update treats each element alone: parameters are then joined and divided for speed
     _division: Division | None = None
@@ -62,9 +59,10 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         """Find the settings: the arguments after ``parameters``; with ``**options``, also those of the class above."""
+        super().__init_subclass__()
         arguments = list(inspect.signature(cls.__init__).parameters.values())[2:]
         named = [each.name for each in arguments if each.kind is not each.VAR_KEYWORD]
-        above = cls.__base__.settings if len(named) < len(arguments) else ()  # type: ignore[union-attr]
+        above = cls.settings if len(named) < len(arguments) else ()
         cls.settings = tuple(dict.fromkeys((*named, *above)))
         if "lr" not in cls.settings:
             raise ArgumentError(f"{cls.__name__}.__init__ must take lr, which files hold, after the parameters")
@@ -146,11 +144,12 @@ class Optimizer:
         """Return :meth:`_start` of ``p``; raise unless updates can change, and files hold, all of it."""
         state, kind = self._start(p), type(self).__name__
         for name, value in state.items():
-            if name == "step":
+            if name == "step" and type(value) is int:
                 continue
             if isinstance(value, np.generic) or not hasattr(value, "shape"):
                 raise ArgumentError(
-                    f"{kind}._start returns {shown(value)} for {name!r}: make it an array, np.zeros((), p.dtype, like=p)"
+                    f"{kind}._start returns {shown(value)} for {name!r}: make it an array, np.zeros((), p.dtype, like=p); "
+                    "only 'step' is an integer"
                 )
             if self.elementwise and value.shape != p.shape:
                 raise ShapeError(

@@ -367,7 +367,7 @@ def test_the_settings_are_the_arguments() -> None:
             super().__init__(parameters, lr, **options)
             self.k = k
 
-    class Passes(Slower):
+    class Passes(type("Mixed", (), {}), Slower):  # type: ignore[misc]
         def __init__(self, *arguments, **options) -> None:
             super().__init__(*arguments, **options)
 
