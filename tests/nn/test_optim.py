@@ -310,11 +310,13 @@ class Remembers(Optimizer):
         return {"step": 0, "m": np.zeros_like(p), "least": np.full((), np.inf), "last": np.zeros(3)}
 
     def _update(self, p, g, state) -> None:
-        state["m"] = 0.5 * state["m"] + g
-        state["least"] = np.minimum(state["least"], np.abs(g).min())
-        state["last"] = np.roll(state["last"], 1)
-        state["last"][0] += state["step"]
+        state["m"] = 0.5 * state["m"]
+        state["m"] += g
         p -= self.lr * state["m"]
+        if not self.elementwise:
+            state["least"] = np.minimum(state["least"], np.abs(g).min())
+            state["last"] = np.roll(state["last"], 1)
+            state["last"][0] += state["step"]
 
 
 class RemembersEach(Remembers):
@@ -322,11 +324,6 @@ class RemembersEach(Remembers):
 
     def _start(self, p):
         return {"m": np.zeros_like(p)}
-
-    def _update(self, p, g, state) -> None:
-        state["m"] = 0.5 * state["m"]
-        state["m"] += g
-        p -= self.lr * state["m"]
 
 
 @pytest.mark.parametrize("kind", [Remembers, RemembersEach])
