@@ -17,8 +17,9 @@ from .program import ProgramFailed, Target, users_errors
 FINE, FOUND, INTERRUPTED = 0, 1, 130
 EPILOG = """\
 The script runs as `python SCRIPT` would: its output, its random numbers and its results stay the same. Each backward
-pass is one step. After the first step whose NaN or infinity the script has used, the run ends; otherwise it ends with
-the script. Then a paragraph says what was found, with lines and numbers. With a finding, FILE.html shows its step.
+pass is one step, counted from 0. After the first step whose NaN or infinity the script has used, the run ends;
+otherwise it ends with the script. Then a paragraph says what was found, with lines and numbers, and FILE.html shows
+the step of the first finding, or without one the last step that was looked at in full.
 
 examples:
   minigrad debug train.py
@@ -33,12 +34,14 @@ def add_to(commands: Any) -> None:
     about = "run a training script and say which step goes wrong, at which line, and why"
     parser = add_command(commands, "debug", about, EPILOG)
     parser.add_argument("script", metavar="SCRIPT", help="a Python file; its own arguments follow --")
-    help = "the data are causal: attention to a later token is wrong"
+    help = "the data are causal: attention to a later token is wrong (known if the targets are the next tokens)"
     parser.add_argument("--causal", action="store_true", help=help)
     out = Path("debug.html")
     parser.add_argument("--out", type=file_to_write(".html"), default=out, metavar="FILE.html", help=f"default: {out}")
     parser.add_argument("--no-page", action="store_true", help="write no page")
-    parser.add_argument("--language", choices=LANGUAGES, default="en", help="language of the page (default: en)")
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="en", help="language of the text and the page (default: en)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -65,8 +68,8 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         except SystemExit as stop:
             status = _status(stop)
         sys.stdout.flush()
-        print(watched.text())
-        if watched.findings and not options.no_page:
+        print(watched.text(options.language))
+        if not options.no_page:
             _write_page(watched, options)
     return FOUND if watched.findings else status
 

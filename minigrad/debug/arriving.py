@@ -3,272 +3,308 @@
 from __future__ import annotations
 
 import ast
-import difflib
-import re
+import copy as copying
+import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..engine.tape import Entry, Leaf
+from .._source import SourceLine
+from ..engine.tape import Entry, Leaf, entry_of
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
 from ..rules.about import known
 from ..rules.neural import softmax
-from ..source.index import Index, callee
-from .finding import DebugFinding
-from .look import FullLook, address
-from .source import in_loop
-from .watched import Seen, WatchedRun, line_of, name_of, pairs, values_of
+from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
+from .look import FullLook, TapeValue
+from .program import At, address
+from .run import WatchedRun
 
-SHUFFLES = ("permutation", "shuffle", "Batches", "choice")
-DRAWS = ("integers", "uniform", "normal", "random", "standard_normal")
-SHARES = 2  # looks that must agree
 TURNS = 4  # turns of a loop of which the last alone may reach the loss
-ALIKE = 0.6  # from this likeness on, one name may have been written for the other
-CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
-CARRIED = "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
 
 
 def _tensors(look: FullLook) -> dict[int, tuple[str, Tensor]]:
     """Return the tensors of the program that require a gradient and were not computed, with their paths."""
     found: dict[int, tuple[str, Tensor]] = {}
-    for path, value in look.values.items():
+    for path, value in look.every:
         if isinstance(value, Tensor) and type(value._node) is Leaf:
             found.setdefault(id(value), (path, value))
     return found
 
 
-def without_gradient(watched: WatchedRun) -> list[DebugFinding]:
-    """Parameters that are on no tape, although other ones are, and that the program does not change otherwise."""
-    reached = {id(t) for seen in watched.seen for _, _, t in seen.look.leaves if t is not None}
-    last = watched.seen[-1]
-    tensors = _tensors(last.look)
-    missing = {key: item for key, item in tensors.items() if key not in reached}
-    earlier = _tensors(watched.seen[0].look)
-    if not reached or not missing or len(watched.seen) < SHARES:
-        return []
-    before = {id(t): np.array(t._array) for _, t in earlier.values()}
-    missing = {k: v for k, v in missing.items() if k in before and k not in _used_for_others(watched)}
-    if not missing or _left_out_on_purpose(last.look, missing):
-        return []
-    cut = _cut(watched, last, missing)
+def _missing(run: WatchedRun) -> dict[int, tuple[str, Tensor]]:
+    """Return the tensors that are on no tape, and that no optimizer leaves out on purpose and nothing else changes."""
+    reached = {id(tensor) for look in run.looks for tensor in look.tensors if tensor is not None}
+    if not reached or len(run.looks) < 2:
+        return {}
+    before, prints = _tensors(run.first), [look.prints for look in run.looks]
+    found = {}
+    for key, (path, tensor) in _tensors(run.last).items():
+        kept_up = len({p[path] for p in prints if path in p}) > 1  # a copy that the program itself keeps up to date
+        if key in before and key not in reached and not kept_up and (not run.held or key in run.held):
+            found[key] = path, tensor
+    return found
+
+
+@check("off tape", "optimizer tape")
+def off_tape(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An optimizer none of whose tensors is on any tape, while tensors that no optimizer holds are."""
+    reached = {id(t): t for look in run.looks for t in look.tensors if t is not None}
+    free = [node for node in run.last.leaves if node.key[-1] not in run.held] if run.optimizers and run.looks else []
+    for optimizer in run.optimizers:
+        mine = {id(p) for p in optimizer.parameters if p.requires_grad}
+        ready = [u for u in run.watcher.updates if u.optimizer is optimizer and u.ready]
+        if not mine or mine & set(reached) or ready or not free or len(run.looks) < 2:
+            continue
+        made = run.constructor()
+        at = None if made is None else (made[0].file, made[1].lineno)
+        lost = set(_lost(run, optimizer.parameters))
+        made_anew = [node for node in free if node.key not in run.moved]
+        readers = [reader.at for node in made_anew[:1] for reader in run.last.readers(node)]
+        where = (run.made_leaf(run.last, made_anew[0]) or readers[0]) if made_anew else None
+        say = "new" if lost else ""
+        places = (where, at) if lost else (at, where)
+        yield run.finding(
+            SHOWN, run.first.step, *places, say=say, tensors=len(mine), looks=len(run.looks), free=len(free)
+        )
+
+
+def _lost(run: WatchedRun, parameters: Any) -> list[Any]:
+    """Return what depends on parameters without leading to the loss, if the program took its numbers."""
+    look = run.last
+    depends = look.depending({p._node for p in parameters})
+    return [node for node, _, _ in look.window.taken if entry_of(node) in depends]
+
+
+@check("cut", "tape arrays")
+def cuts(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Parameters that are on no tape, because the program took the numbers of a value that depends on them."""
+    missing, look = _missing(run), run.last if run.looks else None
+    if not missing or look is None:
+        return
+    leaves = {tensor._node for _, tensor in missing.values()}
+    depends, tape = look.depending(leaves) - set(look.entries), set(look.entries)
+    answers = {entry: answer for entry, _, answer in look.window.made}
+    tensors = {tensor._node: tensor for _, tensor in missing.values()}
+    best: tuple[int, At, At | None] | None = None
+    for node, place, copy in look.window.taken:
+        entry = entry_of(node)
+        if entry not in depends and entry not in leaves:
+            continue
+        taken = copy._array if isinstance(copy, Tensor) else copy
+        array = tensors[entry]._array if entry in tensors else answers.get(entry)
+        score, reader = _enters(look, tape, array if taken is None else taken, place)
+        whole = isinstance(taken, np.ndarray) and taken.dtype.kind in "iub"
+        score = max(
+            score, 1 if type(entry) is Entry and (whole or taken is None) and _is_alike(look, taken, score) else 0
+        )
+        if score and (best is None or score > best[0]):
+            best = score, (place.file, place.line), reader
+    if best is not None:
+        names = ", ".join(path for path, _ in list(missing.values())[:3])
+        facts: dict[str, Any] = {"names": names, "n": len(missing), "looks": len(run.looks), "line": best[1][1]}
+        yield run.finding(SHOWN if best[0] > 1 else LIKELY, run.first.step, best[1], best[2], **facts)
+
+
+def _enters(look: FullLook, tape: set[Any], taken: Any, place: SourceLine) -> tuple[int, At | None]:
+    """Return 3 if an array enters the tape (4 on a way through its place), 2 if its numbers do, and the line of the reader."""
+    if not isinstance(taken, np.ndarray):
+        return 0, None
+    score, reader = 0, None
+    here = place.file, place.line
+    for entry, arrays, _ in look.window.made:
+        for array in arrays if entry in tape else ():
+            if isinstance(array, np.ndarray) and address(array) and np.may_share_memory(array, taken):
+                note = note_of(entry)
+                if note is None or note.source is None:
+                    return 3, None
+                lines = {(p.file, p.line) for p in (note.source, *(c for c, _ in note.callers))}
+                return 3 + (here in lines), (note.source.file, note.source.line)
+    for node in look.operations:
+        for use, source in look.operands(node):
+            value = use.raw if source.kind == "constant" else None
+            if isinstance(value, np.ndarray) and value.size > 4 and _follows(value, taken):
+                score, reader = 2, node.at
+        for index in node.keywords.values():
+            for part in index if isinstance(index, tuple) else (index,):
+                if isinstance(part, np.ndarray) and part.shape == taken.shape and np.array_equal(part, taken):
+                    score, reader = 2, node.at
+    return score, reader
+
+
+def _follows(value: Any, taken: Any) -> bool:
+    """Return whether each column of an array is a linear function of that of another one, or holds numbers of it."""
+    if value.shape == taken.shape:
+        a, b = (each.reshape(-1, each.shape[-1] if each.ndim > 1 else 1).astype(float) for each in (value, taken))
+        a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+        lengths = np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
+        return bool(len(a) > 2 and lengths.any() and (np.abs((a * b).sum(axis=0)) >= 0.99 * lengths).all())
+    whole = value.dtype.kind != "f" or bool((value == np.rint(value)).all())
+    return not whole and bool(np.isin(value, taken).mean() > 0.3)
+
+
+def _is_alike(look: FullLook, taken: Any, score: int) -> bool:
+    """Return whether an array that was computed in the step enters the tape, and no variable holds it."""
+    for node in look.operations:
+        for use, source in look.operands(node):
+            if source.kind == "constant" and np.ndim(use.raw) > 1 and look.path(use.raw) is None:
+                return taken is None or np.shape(taken)[:1] == np.shape(use.raw)[:1]
+    return False
+
+
+@check("no gradient", "tape")
+def without_gradient(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Parameters that are on no tape, although other ones are: the loss does not depend on them."""
+    missing = _missing(run)
+    if not missing or any(True for _ in cuts.__wrapped__(run)) or any(True for _ in off_tape.__wrapped__(run)):
+        return
+    path, tensor = next(iter(missing.values()))
+    look = run.last
+    made = run.made(path)
+    used = _instead(run, look, path, tensor) or next((n.at for n in look.operations if n.at), None)
     names = ", ".join(path for path, _ in list(missing.values())[:3])
-    if cut is not None:
-        line, how, used = cut
-        what = f"{names} ({len(missing)} tensors) got no gradient in {len(watched.seen)} looks: {how}."
-        remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
-        return [
-            DebugFinding("cut", watched.seen[0].step, what, remedy, [line, used], certain=True).at(watched.source())
-        ]
-    path = next(iter(missing.values()))[0]
-    line = watched.of_path(path)
-    used = _used_instead(watched, path) or _first_use(watched)
-    it = "it" if len(missing) == 1 else "them"
-    what = f"{names} got no gradient in {len(watched.seen)} looks: the loss does not depend on {it}."
-    remedy = f"use {it} in the forward pass, or leave {it} out."
-    return [DebugFinding("no gradient", watched.seen[0].step, what, remedy, [line, used]).at(watched.source())]
+    yield run.finding(LIKELY, run.first.step, made, used, names=names, looks=len(run.looks), n=len(missing))
 
 
-def _left_out_on_purpose(look: FullLook, missing: Mapping[int, Any]) -> bool:
-    """Return whether the program has an optimizer, and no optimizer holds any of these tensors."""
-    held = {id(value) for path, value in look.every if ".parameters[" in path}
-    return bool(held) and not held & set(missing)
+def _instead(run: WatchedRun, look: FullLook, path: str, tensor: Tensor) -> At | None:
+    """Return the line of the second use of a parameter that the loss uses twice, if the unused one would fit there."""
+    twice = []
+    for node in look.leaves:
+        readers = [reader for reader in look.readers(node) if reader.at is not None]
+        places = {reader.source for reader in readers}
+        if node.shape[1:] == tensor.shape[1:] and len(node.shape) == tensor.ndim and len(places) == len(readers) == 2:
+            twice.append(readers[-1].at)
+    return twice[0] if len(twice) == 1 else None
 
 
-def _used_for_others(watched: WatchedRun) -> set[int]:
-    """Return the tensors that change although no gradient reaches them: copies that the program itself keeps up to date."""
-    values: dict[int, set[int]] = defaultdict(set)
-    for seen in watched.seen:
-        for key, array in seen.look.copies.items():
-            values[key].add(array)
-    return {key for key, found in values.items() if len(found) > 1}
-
-
-def _used_instead(watched: WatchedRun, path: str) -> int:
-    """Return the line of the forward pass that reads a name a second time which is like an unused one; 0 if none does.
-
-    ``h @ W2 + b1``, where ``b2`` was meant, reads ``b1`` a second time.
-    """
-    source = watched.source()
-    words = [word for word in re.findall(r"[^\W\d]\w*", path) if word not in ("weight", "bias")]
-    if source is None or not words:
-        return 0
-    name, forward = words[-1], {line_of(node) for node in watched.seen[-1].graph.operations()}
-    kind: Any = ast.Constant if f"['{name}']" in path else ast.Attribute if f".{name}" in path else ast.Name
-    lines: dict[str, list[int]] = defaultdict(list)
-    for node in source.find(kind, lambda n: n.lineno in forward and not isinstance(getattr(n, "ctx", None), ast.Store)):
-        lines[str(getattr(node, "attr", getattr(node, "id", getattr(node, "value", ""))))].append(int(node.lineno))
-    alike = [
-        other for other, read in lines.items() if len(read) > 1 and _likeness(name, other) >= ALIKE and other != name
-    ]
-    return lines[max(alike, key=lambda other: _likeness(name, other))][-1] if alike else 0
-
-
-def _likeness(name: str, other: str) -> float:
-    """Return how alike two names are, from 0 to 1, up to their digits."""
-    one, two = (re.sub(r"\d+", "#", each) for each in (name, other))
-    return difflib.SequenceMatcher(None, one, two).ratio()
-
-
-def _first_use(watched: WatchedRun) -> int:
-    """Return the line of the forward pass that reads the first parameter."""
-    seen = watched.seen[-1]
-    node = next((n for n in seen.graph.operations() if n.source is not None and not n.lane), None)
-    return line_of(node) if node is not None else 0
-
-
-def _cut(watched: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str, int] | None:
-    """Return the line at which the tape from these parameters to the loss was cut, how, and the line that reads the array."""
-    window, tape = seen.look.window, set(seen.look.entries)
-    leaves = {t._node for _, t in missing.values()}
-    depends: set[Any] = set(leaves)
-    for entry, _, _ in window.made:
-        if any(parent in depends for parent in map(_entry, entry.parents)) and entry not in tape:
-            depends.add(entry)
-    made = [entry for entry in depends if type(entry) is Entry]
-    source = watched.source()
-    if source is None:
-        return None
-    taken = [
-        (place.line, *_reader(seen, _entry(node), place.line))
-        for node, place in window.handed
-        if _entry(node) in depends
-        and (type(_entry(node)) is Entry or "numpy" in place.text)
-        and not _is_update(source, place.line)
-    ]
-    if taken:
-        line, reader, _ = max(taken, key=lambda one: one[2])  # the first that leads to the reader, or else the first
-        return line, f"line {line} takes the plain array of a value that depends on it", reader
-    if not made:
-        return None
-    for call in source.calls(*CUTS):
-        line, text = call.lineno, source.text(call.lineno)
-        whole = callee(call) != "astype" or any("int" in ast.unparse(a) or "bool" in ast.unparse(a) for a in call.args)
-        if whole and "print" not in text and ".numpy()" not in text:
-            how = "whole numbers have no derivative" if callee(call) != "detach" else "detach() ends the tape"
-            if _inside(source, line, made):
-                return line, f"in line {line}, {how}", 0
-    return None
-
-
-def _reader(seen: Seen, cut: Any, line: int) -> tuple[int, bool]:
-    """Return the line of the first operation that reads the plain array of another one, and whether ``line`` led to it."""
-    answer = next((answer for entry, _, answer in seen.look.window.made if entry is cut), None)
-    for entry, arrays, _ in seen.look.window.made:
-        note = note_of(entry)
-        if any(address(a) == address(answer) != 0 for a in arrays) and note is not None and note.source is not None:
-            return note.source.line, line in {place.line for place in (note.source, *[c for c, _ in note.callers])}
-    return 0, False
-
-
-def _inside(source: Index, line: int, made: list[Any]) -> bool:
-    """Return whether a line is near the operations: in the same function, or in the file's own lines."""
-    notes = [note_of(entry) for entry in made]
-    lines = {n.source.line for n in notes if n is not None and n.source is not None}
-    function = source.function_at(line)
-    if function is None or any(function.lineno <= other <= (function.end_lineno or 0) for other in lines):
-        return bool(lines)
-    return any(call.lineno in lines for call in source.calls(function.name))
-
-
-def _is_update(source: Index, line: int) -> bool:
-    text = source.text(line)
-    return (
-        ".data" in text
-        and "=" in text
-        and not text.startswith("return")
-        and text.split("=")[0].rstrip("+-*/ ").endswith(".data")
-    )
-
-
-def _entry(node: Any) -> Any:
-    return getattr(node, "entry", node)
-
-
-def find_recurrent(watched: WatchedRun) -> list[DebugFinding]:
-    """A value that each turn of a loop computes enters the next as a plain array, or a step begins with the last one's."""
-    for seen in watched.seen[:1]:
-        made: dict[int, int] = {}
+@check("cut", "tape arrays")
+def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
+    """A value that each turn of a loop computes enters the next as a plain array, or only the last turn reaches the loss."""
+    for look in run.looks[:1]:
+        made: dict[int, Any] = {}
         ran: set[Any] = set()  # the places that have run
         within: set[Any] = set()  # the places that read a value of their own turn, because they had not run before it
-        for entry, arrays, answer in seen.look.window.made:
-            note = note_of(entry)
-            place = None if note is None else note.source
-            line = 0 if place is None else place.line
-            given = [a for parent, a in zip(entry.parents, arrays) if parent is None and isinstance(a, np.ndarray)]
-            if line and any(made.get(id(_whole(array))) == line for array in given):
-                if place not in ran:
-                    within.add(place)
-                if place not in within:
-                    what = (
-                        f"the value that line {line} computed in one turn of the loop enters the next as a plain array."
-                    )
-                    remedy = "pass the Tensor on: after .data or detach() no gradient flows back through the loop."
-                    return [DebugFinding("cut", seen.step, what, remedy, [line]).at(watched.source(place))]
-            ran.add(place)
-            if isinstance(answer, np.ndarray):
-                made[id(answer)] = line
-    return _forgotten(watched) or _carried(watched)
-
-
-def _forgotten(watched: WatchedRun) -> list[DebugFinding]:
-    """A loop of which only the last turn reaches the loss, in a function that detaches a value."""
-    for seen in watched.seen[:1]:
         turns: dict[Any, list[bool]] = defaultdict(list)
-        tape = set(seen.look.entries)
-        for entry, _, _ in seen.look.window.made:
+        tape = set(look.entries)
+        for entry, arrays, answer in look.window.made:
             note = note_of(entry)
-            if note is not None and note.source is not None:
-                turns[note.source].append(entry in tape)
-        for place, reaching in turns.items():
-            source = watched.source(place)
-            if source is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
+            lines = [] if note is None or note.source is None else [note.source, *(c for c, _ in note.callers)]
+            way = tuple((each.file, each.line) for each in lines)
+            given = [a for parent, a in zip(entry.parents, arrays) if parent is None and isinstance(a, np.ndarray)]
+            line = way[0] if way else None
+            if line and any(made.get(id(_whole(array))) == way for array in given):
+                if note.source not in ran:  # type: ignore[union-attr]
+                    within.add(note.source)  # type: ignore[union-attr]
+                if note.source not in within:  # type: ignore[union-attr]
+                    yield run.finding(SHOWN, look.step, line, say="turn", line=line[1])
+                    return
+            ran.add(note.source if note is not None else None)
+            turns[note.source if note is not None else None].append(entry in tape)
+            if isinstance(answer, np.ndarray):
+                made[id(answer)] = way
+        for source, reaching in turns.items():
+            place = (source.file, source.line) if source is not None else None
+            if place is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
-            for call in source.calls("detach"):
-                if source.function_at(call.lineno) is source.function_at(place.line):
-                    what = f"of {len(reaching)} turns of line {place.line}, only the last reaches the loss."
-                    remedy = "pass the Tensor on: after detach() no gradient flows back through the loop."
-                    return [DebugFinding("cut", seen.step, what, remedy, [call.lineno, place.line]).at(source)]
-    return []
+            index = run.program.index(place[0])
+            for _, taken, copy in look.window.taken:
+                own = index.function_at(taken.line) is index.function_at(place[1])
+                if own and taken.file == place[0] and isinstance(copy, Tensor):
+                    facts: dict[str, Any] = {"turns": len(reaching), "line": place[1]}
+                    yield run.finding(SHOWN, look.step, (taken.file, taken.line), place, say="last", **facts)
+                    return
 
 
-def _carried(watched: WatchedRun) -> list[DebugFinding]:
+@check("carried state", "arrays tape calls")
+def carried(run: WatchedRun) -> Iterator[DebugFinding]:
     """A value of the last step's tape enters a step whose rows were drawn anew."""
-    source = watched.source()
-    drawn = source.calls(*SHUFFLES, *DRAWS) if source is not None else []
-    if source is None or not any(callee(call) in SHUFFLES or in_loop(source, call) for call in drawn):
-        return []
-    for before, after in pairs(watched):
-        made = {id(answer): answer for _, _, answer in before.look.window.made if isinstance(answer, np.ndarray)}
-        for entry, arrays, _ in after.look.window.made:
-            if entry not in set(after.look.entries):
-                continue
-            for parent, array in zip(entry.parents, arrays):
-                if parent is None and isinstance(array, np.ndarray) and id(_whole(array)) in made and array.ndim > 1:
+    if not _draws(run):
+        return
+    for before, after in run.pairs:
+        made = {id(answer): answer for _, _, answer in before.window.made if isinstance(answer, np.ndarray)}
+        tape = set(after.entries)
+        for entry, arrays, _ in after.window.made:
+            for parent, array in zip(entry.parents, arrays) if entry in tape else ():
+                if parent is None and isinstance(array, np.ndarray) and array.ndim > 1 and id(_whole(array)) in made:
                     note = note_of(entry)
                     places = [note.source, *[c for c, _ in note.callers]] if note is not None and note.source else []
-                    what = f"step {after.step} begins with an array of shape {array.shape} that step {before.step} computed."
-                    lines = [place.line for place in reversed(places) if place is not None]
-                    return [DebugFinding("carried state", after.step, what, CARRIED, lines).at(source)]
-    return _written_state(watched, source)
+                    index, own = run.program.index(run.file), run.backward[1] if run.backward is not None else 0
+                    near = [p for p in places if p is not None and index.function_at(p.line) is index.function_at(own)]
+                    lines = [
+                        (p.file, p.line) for p in [*near[:1], *places] if p is not None
+                    ]  # of the step, if it is known
+                    facts: dict[str, Any] = {"step": after.step, "shape": array.shape, "before": before.step}
+                    yield run.finding(LIKELY, after.step, *lines, **facts)
+                    return
 
 
-def _written_state(watched: WatchedRun, source: Index) -> list[DebugFinding]:
+@check("changed data", "arrays tape calls")
+def written_state(run: WatchedRun) -> Iterator[DebugFinding]:
     """An array of the program into which a step writes its result, and with which the next one begins."""
-    writes = source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript) and in_loop(source, n))
-    lines = [write.lineno for write in writes if ".grad" not in ast.unparse(write.value)]
-    for before, after in pairs(watched) if lines else ():
-        made = [node.value for node in before.graph.operations() if np.ndim(node.value) > 1 and np.ptp(node.value)]
-        for edge in filter(after.is_constant, after.graph.edges):
-            if any(np.shape(edge.value) == value.shape and np.array_equal(edge.value, value) for value in made):
-                what = (
-                    f"step {after.step} begins with a result of step {before.step}, which line {lines[0]} has written."
+    for before, after in run.pairs if _draws(run) else ():
+        made = [node.value for node in before.operations if np.ndim(node.value) > 1 and np.ptp(node.value)]
+        for node in after.operations:
+            for use, source in after.operands(node):
+                same = source.kind == "constant" and any(
+                    np.shape(use.value) == value.shape and np.array_equal(use.value, value) for value in made
                 )
-                where = [lines[0], line_of(after.graph.nodes[edge.target])]
-                return [DebugFinding("changed data", after.step, what, CARRIED, where).at(source)]
-    return []
+                writes = _writes(run, after, use.value) if same else []
+                if writes:
+                    facts: dict[str, Any] = {"step": after.step, "before": before.step, "line": writes[0][1]}
+                    yield run.finding(LIKELY, after.step, writes[0], node.at, say="state", **facts)
+                    return
+
+
+def _writes(run: WatchedRun, look: FullLook, value: Any) -> list[At]:
+    """Return the lines that write into an array of the program that held these numbers, by an index."""
+    index = run.program.index(run.file)
+    names = {path for path, found in look.prints.items() if found == hash(value.tobytes())}
+    writes = index.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript))
+    return [(index.file, write.lineno) for write in writes if ast.unparse(write.targets[0].value) in names]
+
+
+@check("changed data", "arrays calls")
+def changed_data(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An array of the program that feeds the tape and is written to between steps."""
+    prints = [look.prints for look in run.looks[:4]]
+    if len(run.looks) < 3:
+        return
+    given = {address(use.raw) for uses in run.first.edges_into().values() for use in uses if np.ndim(use.raw)} - {0}
+    index = run.program.index(run.file)
+    for name, value in run.first.values.items():
+        changes = len({p.get(name) for p in prints}) >= 3
+        if not changes or not isinstance(value, np.ndarray) or any(name not in look.prints for look in run.looks):
+            continue
+        if len({address(look.values[name]) for look in run.looks}) > 1:
+            continue  # the name got a new array
+        for assign in index.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
+            part = isinstance(assign.value, ast.Subscript)
+            viewed = assign.value.value if part else assign.value
+            if not isinstance(viewed, ast.Name) or viewed.id != name or not (part or address(value) in given):
+                continue
+            for write in index.find((ast.AugAssign, ast.Assign)):
+                if write.lineno <= assign.lineno:
+                    continue
+                target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
+                base = target.value if isinstance(target, ast.Subscript) else target
+                stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
+                if stores and isinstance(base, ast.Name) and base.id == assign.targets[0].id:
+                    here, there = (index.file, write.lineno), (index.file, assign.lineno)
+                    facts: dict[str, Any] = {"name": name, "written": assign.lineno, "line": write.lineno}
+                    yield run.finding(SHOWN, run.looks[1].step, here, there, **facts)
+                    return
+
+
+def _draws(run: WatchedRun) -> bool:
+    """Return whether the steps draw their rows at random, or take them from shuffled batches."""
+    batches = getattr(sys.modules.get("nn.data"), "Batches", None)
+    if batches is not None and run.program.calls(batches):
+        return True
+    calls = run.program.methods(np.random.Generator)
+    repeated = [(i, c) for i, c in calls if run.backward is not None and i.file == run.file]
+    return any(i.loops(c) or run.program.repeats(i, c, run.backward[1]) for i, c in repeated)  # type: ignore[index]
 
 
 def _whole(array: Any) -> Any:
@@ -277,53 +313,98 @@ def _whole(array: Any) -> Any:
     return array
 
 
+@check("zero gradient", "tape arrays")
+def zero_gradients(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
+    zero: dict[Any, bool] = {}
+    for look in run.looks:
+        for key, (_, gradient, _) in run.params(look).items():
+            zero[key] = zero.get(key, True) and (gradient is None or not np.any(gradient))
+    keys = {key for key, always in zero.items() if always}
+    for node in run.last.leaves if len(run.looks) > 1 else ():
+        blocked = _blocker(run.last, node) if node.key in keys else None
+        if blocked is None or _can_be_flat(blocked.primitive):  # units.py says how many units are dead or flat
+            continue
+        operands = run.last.operands(blocked)
+        if len(operands) > 1 and any(isinstance(u.value, np.ndarray) and not u.value.any() for u, _ in operands):
+            continue  # a product with zeros, whose origin is elsewhere
+        steps = known(blocked.primitive).flat is None and _is_stepped(blocked)
+        facts: dict[str, Any] = {
+            "name": run.name(run.last, node),
+            "looks": len(run.looks),
+            "operation": blocked.operation,
+        }
+        yield run.finding(SHOWN if steps else LOOK, run.first.step, blocked.at, run.made_leaf(run.last, node), **facts)
+        return
+
+
+def _is_stepped(node: TapeValue) -> bool:
+    """Return whether the result takes few values, as that of a rounding or of a sign does."""
+    value = np.asarray(node.value)
+    return bool((value == np.rint(value)).all()) or len(np.unique(value)) <= max(2, value.size // 4)
+
+
 def _can_be_flat(primitive: Any) -> bool:
     """Return whether an operation is an activation whose units can be dead or saturated."""
     facts = known(primitive)
     return facts.dies or facts.flat is not None or primitive is softmax
 
 
-def zero_gradients(watched: WatchedRun) -> list[DebugFinding]:
-    """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
-    zero: dict[Any, bool] = {}
-    for seen in watched.seen:
-        for key, (_, gradient, _) in values_of(seen).items():
-            zero[key] = zero.get(key, True) and (gradient is None or not np.any(gradient))
-    keys = {key for key, always in zero.items() if always}
-    if not keys or len(watched.seen) < SHARES or len(keys) == len(zero) == 0:
-        return []
-    seen = watched.seen[-1]
-    for key, node, _ in seen.look.leaves:
-        if key not in keys:
-            continue
-        blocked = _blocker(seen, node)
-        if blocked is None or _can_be_flat(blocked.primitive):  # units.py says how many units are dead or flat
-            continue
-        operands = seen.into[blocked.id]
-        if len(operands) > 1 and any(isinstance(e.value, np.ndarray) and not e.value.any() for e in operands):
-            continue  # a product with zeros, whose origin is elsewhere
-        name, line = name_of(watched, seen, node)
-        what = f"the gradient of {name} is exactly 0 in {len(watched.seen)} looks: '{blocked.operation}' passes none."
-        remedy = f"the derivative of '{blocked.operation}' is 0 for these values: replace it, or begin elsewhere."
-        place = watched.source(blocked.source)
-        return [
-            DebugFinding("zero gradient", watched.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)
-        ]
-    return []
-
-
-def _blocker(seen: Seen, node: Any) -> Any:
+def _blocker(look: FullLook, node: TapeValue) -> TapeValue | None:
     """Return the operation that gets a gradient other than zero and passes zero on to this value."""
     waiting, met = [node], set()
     for value in waiting:
-        for edge in seen.out[value.id]:
-            target = seen.graph.nodes[edge.target]
+        for use in look.out[value.id]:
+            target = look.nodes[use.target]
             if target.id in met:
                 continue
             met.add(target.id)
-            if edge.contribution is not None and np.any(edge.contribution):
+            if use.contribution is not None and np.any(use.contribution):
                 continue
             if target.cotangent is not None and not isinstance(target.cotangent, dict) and np.any(target.cotangent):
                 return target
             waiting.append(target)
     return None
+
+
+@check("tied copy", "arrays tape")
+def tied_copies(run: WatchedRun) -> Iterator[DebugFinding]:
+    """A plain array, or a second parameter, that began as a copy of a parameter."""
+    if not run.looks or run.first.step > 0 or len(run.looks) < 2:
+        return
+    now = run.params(run.last)
+    items = [(v, node) for v, _, node in run.params(run.first).values() if v.size > 8 and np.ptp(v) > 0 and v.ndim == 2]
+    for node in run.first.operations:
+        for use, source in run.first.operands(node):
+            given = use.value
+            if source.kind != "constant" or not isinstance(given, np.ndarray) or given.ndim != 2:
+                continue
+            for value, leaf in items:
+                copied = np.array_equal(given, value) or np.array_equal(given, value.T)
+                if copied and leaf.key in now and not np.array_equal(now[leaf.key].value, value):
+                    facts: dict[str, Any] = {"name": run.name(run.first, leaf)}
+                    yield run.finding(SHOWN, 0, run.made_use(run.first, use) or node.at, **facts)
+                    return
+    for i, (value, node) in enumerate(items):
+        for other, twin in items[i + 1 :]:
+            turned = not np.array_equal(value, other)
+            same = np.array_equal(value.T if turned else value, other) and node.key in now and twin.key in now
+            a = now[node.key].value if same else value
+            if same and not np.allclose(a.T if turned else a, now[twin.key].value, rtol=1e-3):
+                facts = {
+                    "name": run.name(run.first, twin),
+                    "of": run.name(run.first, node),
+                    "step": run.last.step,
+                }
+                made = run.made_leaf(run.first, twin)
+                yield run.finding(LIKELY if turned else LOOK, 0, _copy_line(run) or made, made, say="two", **facts)
+                return
+
+
+def _copy_line(run: WatchedRun) -> At | None:
+    """Return the line that copies an array or an object of the program; None if none or several do."""
+    calls = run.program.calls(np.ndarray.copy, np.array, np.copy, copying.deepcopy, copying.copy)
+    taken = [
+        (i, c) for i, c in calls if any(isinstance(n, ast.Attribute) and n.attr in ("T", "data") for n in ast.walk(c))
+    ]
+    return (taken[0][0].file, taken[0][1].lineno) if len(taken) == 1 else None

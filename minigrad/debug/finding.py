@@ -1,24 +1,41 @@
-"""A finding: what is wrong with a training, where, since when, and the number that shows it."""
+"""A finding: what is wrong with a training, where, since when, how sure that is, and the numbers that show it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ..source.index import Index
+from .program import At
 
+SHOWN, LIKELY, LOOK = "shown", "likely", "look here"
+GRADES = (SHOWN, LIKELY, LOOK)
 ORDER = (
-    "nonfinite",
     "own rule",
     "broadcast",
+    "off tape",
+    "step before backward",
     "no update",
     "stale gradients",
-    "step before backward",
+    "mixed gradients",
     "given twice",
     "mask",
     "softmax axis",
     "future",
+    "softmax twice",
+    "bounded logits",
+    "one class",
+    "wrap",
+    "integers",
+    "pairs",
+    "shift",
+    "leak",
+    "constant target",
+    "class weight",
+    "padding",
     "mean first",
     "cut",
     "no gradient",
@@ -29,17 +46,24 @@ ORDER = (
     "clipping",
     "tied copy",
     "equal weights",
-    "not optimized",
+    "state inf",
+    "rate zero",
+    "undivided",
+    "divided twice",
     "repeated batch",
     "changed data",
     "carried state",
-    "integers",
     "dropout",
+    "not optimized",
     "validation",
     "exploding",
     "vanishing",
+    "first layer",
+    "unbounded",
     "learning rate",
     "slow",
+    "statistics",
+    "nonfinite",
 )  # fmt: skip - causes that make others look wrong come first
 
 
@@ -50,58 +74,130 @@ class DebugFinding:
     Attributes:
         kind: a word of ``ORDER``.
         step: the number of the step, counted from 0, at which it was first seen.
-        what: a sentence with the numbers that show it.
-        remedy: a sentence that says what to try.
-        lines: the line of the cause, and the line where it shows if that is another one.
-        certain: whether the cause was proven on this run; otherwise it is likely.
-        file: the program's file.
+        grade: "shown", if what it says was seen in the record of this run and can mean nothing else; "likely", if a number is
+            outside of the range that it names; "look here", if the numbers may also be meant so.
+        places: the line of the cause, and the line where it shows if that is another one, each with its file.
+        texts: the texts of these lines.
+        say: which sentence of the kind fits; ``facts`` has its numbers.
+        symptom: whether it only follows from another finding.
     """
 
     kind: str
     step: int
-    what: str
-    remedy: str
-    lines: Sequence[int] = ()
-    certain: bool = False
-    file: str = ""
-    texts: Sequence[str] = field(default=())
+    grade: str
+    places: Sequence[At] = ()
+    texts: Sequence[str] = ()
+    say: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    symptom: bool = False
 
-    def at(self, source: Index | None) -> DebugFinding:
-        """Fill in the file and the text of each line."""
-        if source is not None:
-            self.lines = list(dict.fromkeys(line for line in self.lines if line))[:2]
-            self.file, self.texts = source.file, [source.text(line) for line in self.lines]
-        return self
+    @property
+    def lines(self) -> list[int]:
+        return [line for _, line in self.places]
+
+    @property
+    def what(self) -> str:
+        """A sentence with the numbers that show it."""
+        return self.sentence("en")[0]
+
+    @property
+    def remedy(self) -> str:
+        """A sentence that says what to try."""
+        return self.sentence("en")[1]
+
+    def sentence(self, language: str) -> tuple[str, str]:
+        """Return what is wrong, and what to try."""
+        words = sentences(language)["findings"]
+        what, remedy = words.get(f"{self.kind}.{self.say}") or words[self.kind]
+        what = what.format(**self.facts)
+        return sentences(language)["symptom"].format(what=what) if self.symptom else what, remedy.format(**self.facts)
+
+    def text(self, language: str = "en") -> str:
+        words = sentences(language)
+        what, remedy = self.sentence(language)
+        lines = [words["head"].format(step=self.step, what=what)]
+        lines += [f"  {file}:{line}: {text}" for (file, line), text in zip(self.places, self.texts)]
+        return "\n".join([*lines, "  " + words["tail"].format(grade=words["grades"][self.grade], remedy=remedy)])
 
     def __str__(self) -> str:
-        head = f"Step {self.step}: {self.what}"
-        places = [f"  {self.file}:{line}: {text}" for line, text in zip(self.lines, self.texts)]
-        return "\n".join([head, *places, f"  {'Certain' if self.certain else 'Likely'}. Try: {self.remedy}"])
+        return self.text()
+
+
+class Question(NamedTuple):
+    """A question to the record.
+
+    Attributes:
+        kind: the kind of its findings.
+        evidence: what it compares: "arrays", "tape", "optimizer" or "calls".
+        ask: a function that yields the findings about a run.
+    """
+
+    kind: str
+    evidence: Sequence[str]
+    ask: Callable[[Any], Iterable[DebugFinding]]
+
+
+CHECKS: list[Question] = []
+
+
+def check(kind: str, evidence: str) -> Callable[[Callable[[Any], Iterator[DebugFinding]]], Any]:
+    """Declare a check: a generator of findings that asks a run. Its findings get the kind."""
+
+    def declare(ask: Callable[[Any], Iterator[DebugFinding]]) -> Any:
+        @functools.wraps(ask)
+        def asked(run: Any) -> Iterator[DebugFinding]:
+            for found in ask(run):
+                found.kind = found.kind or kind
+                yield found
+
+        CHECKS.append(Question(kind, evidence.split(), asked))
+        return asked
+
+    return declare
+
+
+@functools.cache
+def sentences(language: str) -> dict[str, Any]:
+    """Return what the command says in a language."""
+    words: dict[str, Any] = json.loads(Path(__file__).with_name(f"words.{language}.json").read_text(encoding="utf-8"))
+    return words
 
 
 def ranked(findings: Sequence[DebugFinding]) -> list[DebugFinding]:
-    """Return one finding of each kind and line, the certain ones first, then in the order of ``ORDER``."""
+    """Return one finding of each kind and line: what was shown first, then in the order of ``ORDER``; one "look here" at most.
+
+    A number that is not finite is the last thing that goes wrong, so the other findings come before it.
+    """
     first: dict[Any, DebugFinding] = {}
     for found in findings:
-        if found.kind == "nonfinite" and any(_explains(other, found) for other in findings):
-            found.certain = False  # the first bad number is the result of another cause
-        first.setdefault((found.kind, tuple(found.lines[:1])), found)
-    return sorted(first.values(), key=lambda f: (not f.certain, ORDER.index(f.kind), f.step))
+        first.setdefault((found.kind, tuple(found.places[:1])), found)
+
+    def explained(bad: DebugFinding) -> bool:
+        """Return whether a number that is not finite is a symptom of something else that was found."""
+        causes = [other for other in first.values() if other.kind != bad.kind and other.grade != LOOK]
+        return any(
+            other.kind in ("mask", "exploding", "learning rate") or (other.grade == SHOWN and other.step < bad.step)
+            for other in causes
+        )
+
+    def place(found: DebugFinding) -> Any:
+        last = found.kind == "nonfinite" and explained(found)
+        return last, GRADES.index(found.grade), ORDER.index(found.kind), found.step
+
+    kept = sorted(first.values(), key=place)
+    for found in kept:
+        if found.kind == "nonfinite" and explained(found):
+            found.symptom, found.grade = True, LIKELY if found.grade == SHOWN else found.grade
+    hints = [found for found in kept if found.grade == LOOK]
+    return [found for found in kept if found.grade != LOOK] + hints[:1]
 
 
-def _explains(other: DebugFinding, bad: DebugFinding) -> bool:
-    """Return whether a finding may be the cause of the first number that is not finite."""
-    if other.kind in ("mask", "exploding", "learning rate"):
-        return True
-    return other is not bad and other.certain and other.step < bad.step
-
-
-def paragraph(findings: Sequence[DebugFinding], steps: int, looked: Sequence[str], note: str = "") -> str:
+def paragraph(findings: Sequence[DebugFinding], steps: int, notes: Sequence[str], language: str) -> str:
     """Return the text that the command prints: the findings, or one line of what was looked at."""
+    words = sentences(language)
+    note = "".join(notes)
     if not steps:
-        return f"minigrad debug: the program trains nothing: no backward pass has begun.{note}"
-    lines = [str(found) for found in findings]
-    if not findings:
-        lines.append("Nothing found.")
-    lines.append(f"Looked at, in {steps} step{'s' * (steps > 1)}: {', '.join(looked)}.{note}")
-    return "\n".join(lines)
+        return words["no_steps"] + note
+    lines = [found.text(language) for found in findings] or [words["nothing"]]
+    looked = words["looked"].format(steps=steps, last=steps - 1, checks=len(CHECKS))
+    return "\n".join([*lines, looked + note])

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._source import SourceLine
 from ..engine.tape import Entry, Leaf, sweep
-from ..engine.tensor import make_tensor
+from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.capture import capture
 from ..graph.record.trace import TraceNote
 from ..guards.origin import argument_names, first_nonfinite
-from .finding import DebugFinding
+
+
+class BadNumber(NamedTuple):
+    """The first NaN or infinity of a run.
+
+    Attributes:
+        places: the line of the operation that made it, and the line that computed its first operand, where they are known.
+        say: whether it was made "forward" or "backward"; "unclear" if it is not known what made it.
+        facts: the numbers of the sentence.
+        loss: the end of the step's tape, whose operations have been traced afterwards; None if the tape does not keep enough
+            to compute all of them again.
+        operation: the place of the operation on the tape, from 1; 0 if it is not known.
+    """
+
+    step: int
+    places: Sequence[SourceLine | None]
+    say: str
+    facts: dict[str, Any]
+    loss: Tensor | None
+    operation: int
 
 
 @np.errstate(all="ignore")
@@ -24,10 +43,11 @@ def origin_of_step(
     kept: Sequence[Any],
     lines: Sequence[SourceLine | None],
     inputs: Mapping[Any, Any] | None = None,
-) -> tuple[DebugFinding, SourceLine | None]:
-    """Return the finding about the first bad number of a step, and its line.
+) -> BadNumber:
+    """Return the first bad number of a step.
 
-    The step is traced afterwards, and its sweep runs a second time.
+    The step is traced afterwards, and its sweep runs a second time. Without a full look at it, its entries
+    keep the notes, so that a page can show it.
 
     Args:
         kept: what each entry had kept when the sweep began.
@@ -35,8 +55,9 @@ def origin_of_step(
         inputs: the arrays of leaves that have no tensor, if the sweep has not yet run.
     """
     state, answers = [(entry.kept, entry.notes) for entry in entries], dict[Any, Any]()
+    traced = all(any(isinstance(note, TraceNote) for note in entry.notes) for entry in entries)  # by a full look
     try:
-        for entry, values in zip(entries, kept):
+        for entry, values, line in zip(entries, kept, lines):
             entry.kept = values
             known = dict(zip(getattr(entry.plan, "names", ()), values or ()))
             operands = [
@@ -44,33 +65,30 @@ def origin_of_step(
             ]
             answers[entry] = known["ans"] if known.get("ans") is not None else _computed(entry, operands)
             note = TraceNote(entry, [0.0 if value is None else value for value in operands], answers[entry], 0.0)
-            note.arguments, note.answer = operands, answers[entry]
-            entry.notes = (note,)
+            note.arguments, note.answer, note.source = operands, answers[entry], line
+            entry.notes = (note, *(other for other in entry.notes if not isinstance(other, TraceNote)))
         end = entries[-1]
+        loss = make_tensor(np.zeros(end.shape, end.dtype), end)
+        whole = loss if all(answer is not None for answer in answers.values()) else None
         if inputs is None:
             sweep({end: np.ones(end.shape, end.dtype)}, retain_graph=True)
-        graph = capture(make_tensor(np.zeros(end.shape, end.dtype), end), None, caller="debug")
+        graph = capture(loss, None, caller="debug")
     finally:
         for entry, (values, notes) in zip(entries, state):
-            entry.kept, entry.notes = values, notes
+            entry.kept, entry.notes = values, notes if traced else entry.notes
     found = first_nonfinite(graph)
-    place, operation = lines[-1], ""
-    before: SourceLine | None = None  # the line of the operation that computed its first operand, if one did
-    what = f"{'a gradient' if inputs is None else 'the loss'} is not finite"
-    if found is not None:
-        own, operation = dict(zip(entries, lines)), found.node.operation
-        what = " ".join(
-            found._replace(naming=attrgetter("name")).sentences()
-        )  # the graph has no lines to make labels of
-        entry = entries[[node.id for node in graph.operations()].index(found.node.id)]
-        place = own[entry]
-        before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)
-    certain = bool(operation and place)
-    remedy = "keep its operands where it is defined and finite; `minigrad explain` steps through it."
-    if not certain:
-        remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
-    numbers = [0 if line is None else line.line for line in (place, before)]
-    return DebugFinding("nonfinite", step, what, remedy, numbers, certain), place
+    if found is None or lines[-1] is None:
+        return BadNumber(step, [lines[-1]], "unclear", {"what": "gradient" if inputs is None else "loss"}, whole, 0)
+    operation = [node.id for node in graph.operations()].index(found.node.id)
+    entry = entries[operation]
+    own = dict(zip(entries, lines))
+    before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)
+    said = found._replace(naming=attrgetter("name")).sentences()  # the graph has no lines to make labels of
+    facts = {"operation": found.node.operation, "number": found.number, "said": " ".join(said)}
+    facts |= {"bad": int((~np.isfinite(found.made)).sum()), "size": found.made.size}
+    return BadNumber(
+        step, [own[entry], before], "forward" if found.edge is None else "backward", facts, whole, operation + 1
+    )
 
 
 def _operand(

@@ -6,31 +6,21 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..graph.pages.explain import explain
+from ..engine.tensor import Tensor
 from ..graph.pages.html import Page, check_language, page
+from .finding import DebugFinding, sentences
+from .look import FullLook
 from .river import loss_svg
-from .watched import Seen, WatchedRun
+from .run import WatchedRun, index_arrays
 
 ROWS, NUMBERS, ARRAYS, SIDE = 8, 12, 4, 84  # of a batch: rows, numbers of a row, arrays; pixels of a picture
-WORDS = {
-    "en": {
-        "heading": "What minigrad debug found", "batch": "The batch of step {}", "stepper": "Step {}, one operation at a time",
-        "more": "{} more rows", "hint": "Click a step to see its numbers.", "loss": "Loss",
-        "river": "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)",
-    },
-    "ja": {
-        "heading": "minigrad debug が見つけたこと", "batch": "ステップ {} のバッチ", "stepper": "ステップ {} を一演算ずつ",
-        "more": "ほかに {} 行", "hint": "ステップをクリックすると値を表示します。", "loss": "損失",
-        "river": "勾配の大きさ: パラメータの 10 ～ 90 %（青）と最大値（橙）",
-    },
-}  # fmt: skip
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 0 1rem; color-scheme: light dark; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; } h3 { font-size: 1rem; margin: 0; }
@@ -53,71 +43,89 @@ for (const group of document.querySelectorAll(".step")) {
 """
 
 
-def debug_page(path: str | os.PathLike[str], text: str, watched: WatchedRun, seen: Seen, language: str) -> Page:
-    """Write the page. ``text`` is the paragraph of the findings, and ``seen`` the look whose step it shows.
+def debug_page(
+    path: str | os.PathLike[str], text: str, run: WatchedRun, findings: Sequence[DebugFinding], language: str
+) -> Page:
+    """Write the page. ``text`` is the paragraph of the findings; the page opens at the first one.
 
     Raises:
         ArgumentError: ``language`` is neither "en" nor "ja".
     """
     check_language(language, "debug")
-    words = WORDS[language]
-    with tempfile.TemporaryDirectory() as folder:
-        inner = explain(seen.look.loss, Path(folder, "stepper.html"), language=language, step=seen.step, check=False)
-        frame, scripts = inner.iframe(), inner.read_text(encoding="utf-8")
-    watcher = watched.watcher
+    words, watcher = sentences(language)["page"], run.watcher
+    step = findings[0].step if findings else run.last.step
+    look = min(run.looks, key=lambda look: (abs(look.step - step), look.step))
     body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
-    curves = loss_svg(watcher.losses, words["loss"]) + watcher.river.svg(words["river"])
-    body.append(f'<div class="curves">{curves}</div><p id="chosen" aria-live="polite">{words["hint"]}</p>')
-    batch = "".join(
-        _array(name, array, watcher.globals, words["more"]) for name, array in list(batch_arrays(seen))[:ARRAYS]
-    )
-    body += [f'<h2>{words["batch"].format(seen.step)}</h2><div class="batch">{batch}</div>'] * bool(batch)
-    body.append(f"<h2>{words['stepper'].format(seen.step)}</h2>{frame}")
+    mark = step if findings else None
+    curves = loss_svg(watcher.losses, words["loss"], mark) + watcher.river.svg(words["river"], mark)
+    bad = watcher.origin if look.step != step and watcher.origin is not None and watcher.origin.step == step else None
+    loss, shown = (look.loss, look.step) if bad is None or bad.loss is None else (bad.loss, step)
+    said = [words["marked"].format(step)] * bool(findings)
+    if look.step != step:
+        said.append(words["near"].format(step, look.step) if shown != step else words["again"].format(step))
+    body.append(f'<div class="curves">{curves}</div><p>{" ".join(said)}</p>')
+    body.append(f'<p id="chosen" aria-live="polite">{words["hint"]}</p>')
+    arrays = list(batch_arrays(look))[:ARRAYS]
+    batch = "".join(_array(name, array, run.names, words["more"]) for name, array in arrays)
+    body += [f'<h2>{words["batch"].format(look.step)}</h2><div class="batch">{batch}</div>'] * bool(batch)
+    places = findings[0].places if findings else ()
+    operation = findings[0].facts.get("operation") if findings else None
+    here = [
+        (n.operation == operation, i) for place in places for i, n in enumerate(look.operations, 1) if n.at == place
+    ]
+    at = max(here, default=(False, 0))[1]
+    inner = ""
+    if findings:  # it takes longer than all checks together
+        frame, inner = _stepper(loss, shown, bad.operation if bad is not None and shown == step else at, language)
+        body.append(f"<h2>{words['stepper'].format(shown)}</h2>{frame}")
     saved = Page(path)
-    data = {
-        "notes": {step: _note(watched, step) for step in sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})}
-    }
-    saved.write_text(
-        page(words["heading"], "\n".join(body), SCRIPT, data, STYLE, language=language, framed=scripts),
-        encoding="utf-8",
-    )
+    steps = sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})
+    data = {"notes": {number: _note(run, number, words) for number in steps}}
+    whole = page(words["heading"], "\n".join(body), SCRIPT, data, STYLE, language=language, framed=inner)
+    saved.write_text(whole, encoding="utf-8")
     return saved
 
 
-def _note(watched: WatchedRun, step: int) -> str:
+def _stepper(loss: Tensor, step: int, operation: int, language: str) -> tuple[str, str]:
+    """Return the stepper of a step, framed, at the operation of a finding; and its text."""
+    from ..graph.pages.explain import explain  # takes a tenth of a second, which a run without a page saves
+
+    with tempfile.TemporaryDirectory() as folder:
+        inner = explain(loss, Path(folder, "stepper.html"), language=language, step=step, check=False)
+        frame, text = inner.iframe(), inner.read_text(encoding="utf-8")
+    return frame.replace("<iframe ", f'<iframe name="#step={operation}" ', 1), text
+
+
+def _note(run: WatchedRun, step: int, words: Mapping[str, str]) -> str:
     """Return the sentence about a step: its loss, its largest gradient, and the line that made that parameter."""
-    watcher = watched.watcher
-    band = watcher.river.steps[step]
-    text = f"Step {step}: loss {watcher.losses[step]:.4g}; gradients of {band.number} parameters"
+    band = run.watcher.river.steps[step]
+    text = words["note"].format(step=step, loss=f"{run.watcher.losses[step]:.4g}", n=band.number)
     if not band.number:
-        return text + "."
-    tensor = next(
-        (t for seen in watched.seen[-1:] for _, _, t in seen.look.leaves if t is not None and id(t) == band.key), None
-    )
-    name = watched.seen[-1].look.path(tensor) if tensor is not None else None
-    text += f", the largest {band.most:.3g}" + f" in {name}" * (name is not None)
-    line, source = watched.of_path(name), watched.source()
-    return text + (f" ({Path(source.file).name}:{line}: {source.text(line)})." if line and source is not None else ".")
+        return text
+    text += words["largest"].format(most=f"{band.most:.3g}")
+    node = next((node for node in run.last.leaves if node.key == ("tensor", band.key)), None)
+    path = None if node is None else run.leaf_path(run.last, node)
+    if path is None:
+        return text
+    at = run.made(path)
+    text += words["in"].format(name=path)
+    return text + (f" ({Path(at[0]).name}:{at[1]}: {run.program.text(at)})" if at else "")
 
 
-def batch_arrays(seen: Seen) -> Iterator[tuple[str, Any]]:
+def batch_arrays(look: FullLook) -> Iterator[tuple[str, Any]]:
     """Yield the given arrays of several rows that enter the tape of a step, and the indices, each once with its name."""
     found: set[int] = set()
-    for node in seen.graph.operations():
-        given = [
-            (n.label, seen.arrays.get((node.id, e.argument), e.value))
-            for e, n in seen.operands(node)
-            if n.kind == "constant"
-        ]
-        for keyword, value in node.keywords.items():
-            given += [(f"{keyword} of {node.label}", part) for part in (value if isinstance(value, tuple) else [value])]
+    for node in look.operations:
+        given = [(use.argument, use.raw) for use, source in look.operands(node) if source.kind == "constant"]
+        given += [("index", array) for array in index_arrays(node)]
         for label, array in given:
             data = (
-                isinstance(array, np.ndarray) and array.ndim and array.size > 1 and array.dtype.kind != "b"
+                isinstance(array, np.ndarray) and array.size > 1 and array.ndim and array.dtype.kind != "b"
             )  # no mask
-            if data and id(array) not in found and ".constant" not in label:  # nor what a module holds
+            name = look.path(array) if data else None
+            if data and id(array) not in found and "._" not in (name or ""):  # nor what a module holds
                 found.add(id(array))
-                yield seen.look.path(array) or label, array
+                yield name or f"{label} of {node.operation}", array
 
 
 def _array(name: str, array: Any, variables: Mapping[str, Any], more: str) -> str:
@@ -162,14 +170,12 @@ def _vocabulary(array: Any, variables: Mapping[str, Any]) -> Any:
     """Return the text or list of texts of the program that these numbers are indices of; None if no single one is."""
     if array.dtype.kind not in "iu" or array.min() < 0:
         return None
-    words = ("vocab", "char", "letter", "token", "symbol", "itos", "alphabet")
     known = [
         value
-        for name, value in variables.items()
-        if any(word in name.lower() for word in words)
-        and isinstance(value, (str, list, tuple))
+        for value in variables.values()
+        if isinstance(value, (str, list, tuple))
         and array.max() < len(value) <= 100_000
         and all(isinstance(each, str) for each in value)
-        and len(set(value)) == len(value)
+        and len(set(value)) == len(value) <= 2 * array.max() + 2
     ]
     return known[0] if len(known) == 1 else None

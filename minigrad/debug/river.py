@@ -92,9 +92,14 @@ class GradientRiver:
         return f"GradientRiver({len(self.steps):,} steps; largest {self.steps[spike].most:.3g} in step {spike})"
 
     def svg(
-        self, title: str = "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)"
+        self,
+        title: str = "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)",
+        mark: int | None = None,
     ) -> str:
-        """Return the drawing: a column for each step, or for a group of steps, with its numbers as the title."""
+        """Return the drawing: a column for each step, or for a group of steps, with its numbers as the title.
+
+        ``mark`` is a step at which it draws a line.
+        """
         groups = _groups(len(self.steps))
         rows = [[self.steps[i] for i in group] for group in groups]
         low = [min(step.low for step in row) for row in rows]
@@ -117,14 +122,17 @@ class GradientRiver:
                 f'<rect {x} y="{top:.1f}" height="{max(1.0, bottom - top):.1f}" fill="#3b7dd8" fill-opacity="0.6"/>'
                 f'<rect {x} y="{peak - 1:.1f}" height="2" fill="{"#d03030" if not math.isfinite(most[i]) else "#e08020"}"/></g>'
             )
-        return drawing(title, scale, parts, len(self.steps))
+        return drawing(title, scale, parts, len(self.steps), mark)
 
     def _repr_html_(self) -> str:
         return self.svg() if self.steps else f"<p>{self!r}</p>"
 
 
-def loss_svg(losses: Sequence[float], title: str = "Loss") -> str:
-    """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps."""
+def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = None) -> str:
+    """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps.
+
+    A single step is a dot. ``mark`` is a step at which it draws a line.
+    """
     groups = _groups(len(losses))
     values = [max((losses[i] for i in group), key=_rank) for group in groups]
     positive = [v for v in values if math.isfinite(v) and v > 0]
@@ -139,6 +147,8 @@ def loss_svg(losses: Sequence[float], title: str = "Loss") -> str:
         + " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         + '"/>'
     ]
+    if len(points) == 1:
+        parts.append(f'<circle cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="4" fill="#3b7dd8"/>')
     for i, (group, value) in enumerate(zip(groups, values)):
         bad = f'<circle cx="{points[i][0]:.1f}" cy="{TOP + 5}" r="4" fill="#d03030"/>' * (not math.isfinite(value))
         step = max(group, key=lambda step: _rank(losses[step]))
@@ -146,10 +156,10 @@ def loss_svg(losses: Sequence[float], title: str = "Loss") -> str:
             f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{LEFT + i * wide:.1f}" '
             f'width="{wide:.2f}" y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>{bad}</g>'
         )
-    return drawing(title, scale, parts, len(losses))
+    return drawing(title, scale, parts, len(losses), mark)
 
 
-def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int) -> str:
+def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int, mark: int | None) -> str:
     """Return an SVG with a title, the numbers at the ends of its scale, and those of the first and the last step."""
 
     def text(x: float, y: float, words: str, anchor: str = "end") -> str:
@@ -158,6 +168,11 @@ def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int) -> str:
     inner = "".join(parts) + text(LEFT, 15, title, "start")
     inner += text(LEFT - 6, TOP + 10, f"{scale.top:.4g}") + text(LEFT - 6, HEIGHT, f"{scale.bottom:.4g}")
     inner += text(LEFT, HEIGHT + 18, "step 0", "start") + text(WIDTH, HEIGHT + 18, f"step {steps - 1:,}")
+    if mark is not None:
+        x = LEFT + (mark + 0.5) / max(1, steps) * (WIDTH - LEFT)
+        inner += f'<path d="M{x:.1f} {TOP}V{HEIGHT}" stroke="#d03030" stroke-width="2" stroke-dasharray="5 4"/>'
+        if 60 < x - LEFT < WIDTH - LEFT - 80:
+            inner += text(round(x, 1), HEIGHT + 18, f"step {mark:,}", "middle")
     inner += f'<path d="M{LEFT} {TOP}V{HEIGHT}H{WIDTH}" fill="none" stroke="currentColor"/>'
     size = f'viewBox="0 0 {WIDTH} {HEIGHT + 24}" font-family="sans-serif" font-size="14"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(title)}">{inner}</svg>'

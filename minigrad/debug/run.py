@@ -1,301 +1,377 @@
-"""Checks of the run as a whole: the learning rate, validation, batches, data that change, and dropout."""
+"""A watched run, as the checks ask it: its looks, its parameters, its data, and the lines from which they come."""
 
 from __future__ import annotations
 
 import ast
-from typing import Any
+import functools
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..source.index import Index, callee, names_in
-from .dtypes import find_dtypes
+from ..engine.tensor import Tensor
+from ..guards import gradients
 from .finding import DebugFinding
-from .look import address, in_models
-from .source import assignments, floor_divisions, generator_line, in_loop, made_at, number
-from .watched import Seen, WatchedRun, norm, pairs, values_of
+from .look import FullLook, TapeValue, Use
+from .program import At, Program, floor_divisions, names_of_target
+from .watcher import Watcher
 
-RATES = ("learning_rate", "lr", "rate", "step_size", "eta")  # names of a learning rate
-LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
-DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain
-UNMOVED = 0.02  # the share of the loss by which it must change to have moved
-FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
-
-
-def find_run(watched: WatchedRun) -> list[DebugFinding]:
-    """Return the findings about the run as a whole."""
-    return (
-        _learning_rate(watched)
-        + _validation(watched)
-        + _repeated(watched)
-        + _changed_data(watched)
-        + find_dtypes(watched)
-        + _dropout(watched)
-    )
+JOINS = (
+    "matmul",
+    "affine",
+    "einsum",
+    "attention",
+    "convolution",
+)  # operations after which more of the network may follow
 
 
-def rate_line(source: Index) -> int:
-    """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
-    by_hand = source.find(ast.Assign, _is_scheduled)
-    if by_hand:
-        cuts = [line for own in source.definitions(callee(by_hand[0].value)) for line in floor_divisions(own)]
-        return int(cuts[0] if cuts else by_hand[0].lineno)
-    words = ("schedule", "lr", "learning_rate")
-    for word in words:
-        value = source.keyword(word)
-        if value is not None and (word == "schedule" or number(value) is not None):
-            made = made_at(source, value.id) if isinstance(value, ast.Name) else None
-            return made or value.lineno
-    for name in (*RATES, *map(str.upper, RATES)):
-        for line, value in assignments(source, name):
-            if number(value) is not None:
-                return line
-    for node in source.find(
-        (ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))
-    ):
-        text = ast.unparse(node)
-        if "grad" in text or " g" in text:
-            return int(node.lineno)
-    return 0
+class Param(NamedTuple):
+    """A tensor or an input that got a gradient in a step, with its value and its gradient there."""
+
+    value: Any
+    gradient: Any
+    node: TapeValue
 
 
-def _is_scheduled(assign: ast.Assign) -> bool:
-    """Return whether a line sets the rate of one step: ``optimizer.lr = ...``, or ``lr = rate(step)``."""
-    target = assign.targets[0]
-    called_here = getattr(target, "id", "") in RATES and isinstance(assign.value, ast.Call) and bool(assign.value.args)
-    return getattr(target, "attr", "") == "lr" or called_here
+class Given(NamedTuple):
+    """An array of the program that enters the tape of a step.
+
+    Attributes:
+        array: the array itself; ``use`` is its place on the tape, and ``node`` the operation that reads it.
+        meets: the value of the operand that it meets, with one row for each of its own.
+    """
+
+    array: Any
+    use: Use
+    node: TapeValue
+    meets: TapeValue
 
 
-def _learning_rate(watched: WatchedRun) -> list[DebugFinding]:
-    losses, source = np.array(watched.watcher.losses), watched.source()
-    if source is not None and watched.watcher.origin is not None:
-        return _diverged(source, losses[np.isfinite(losses)])
-    if source is None or len(losses) < 20 or not np.isfinite(losses).all():
-        return []
-    ratios = _relative_steps(watched)
-    quarter = max(1, len(losses) // 4)
-    start, end = float(np.median(losses[: min(10, quarter)])), float(np.median(losses[-quarter:]))
-    line, found = rate_line(source), []
-    later = [ratio for step, ratio in ratios if step > 0]
-    size = float(np.median(later)) if later else 0.0
-    rises = float((np.diff(losses) > 0).mean())
-    not_fallen = end > FALLS * start > 0
-    wild = _rises_on_same_data(watched, losses)
-    first = max((ratio for step, ratio in ratios if 0 < step < 4), default=0.0)
-    thrown = first > LARGE and float(losses[1:10].max()) > 1.3 * losses[0] > 0 and end > 0.5 * losses[0]
-    size = first if thrown else size
-    if (size > LARGE and not_fallen) or (wild is not None and wild > 0.25) or thrown:
-        what = f"the loss rises in {rises:.0%} of the steps; a step changes the weights by {size:.3g} of their size."
-        if wild is not None:
-            what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
-        remedy = "make the learning rate smaller, by 10 first."
-        found.append(DebugFinding("learning rate", 0, what, remedy, [line, watched.backward_line]).at(source))
-    elif later and max(later) < SMALL and abs(end - start) < UNMOVED * abs(start):
-        what = f"the loss went from {start:.4g} to {end:.4g} in {len(losses)} steps; a step changes the weights by {size:.2g}."
-        remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
-        found.append(DebugFinding("slow", 0, what, remedy, [line]).at(source))
-    return found
+class WatchedRun:
+    """A watched program: its looks, and its text.
 
+    Attributes:
+        causal: whether no token may depend on a later one: the user says so, or the targets are the next tokens.
+        looks: the full looks; ``first`` and ``last`` are the outer ones, and ``pairs`` those of two steps in a row.
+    """
 
-def _diverged(source: Index, losses: Any) -> list[DebugFinding]:
-    """A loss that has grown more and more before the first number that is not finite."""
-    if len(losses) < 3 or not (losses[-3:] > 0).all() or not (np.diff(losses[-3:]) > 0).all():
-        return []
-    if losses[-1] < DIVERGED * losses[0]:
-        return []
-    what = f"the loss rose from {losses[0]:.4g} to {losses[-1]:.4g} in {len(losses)} steps, before a number was not finite."
-    remedy = "make the learning rate smaller, by 10 first, or clip the gradients."
-    return [DebugFinding("learning rate", 0, what, remedy, [rate_line(source)]).at(source)]
+    def __init__(self, watcher: Watcher, causal: bool) -> None:
+        self.watcher, self.looks, self.by_user = watcher, watcher.looks, causal
+        names, scopes = (self.last.names, self.last.scopes) if self.looks else ({}, {})
+        self.names = {**watcher.globals, **names}
+        self.program = Program(watcher.files, self.names, scopes)
 
+    @property
+    def first(self) -> FullLook:
+        return self.looks[0]
 
-def _validation(watched: WatchedRun) -> list[DebugFinding]:
-    """A number of the program whose name says that it is a loss on other data, and that rises while the loss falls."""
-    source, losses = watched.source(), watched.watcher.losses
-    if source is None or len(watched.seen) < 4:
-        return []
-    for name, series in [*watched.watcher.scalars.items(), *_metrics(watched)]:
-        words = name.lower().replace("_", " ").split()
-        if not any(word.startswith(("val", "dev", "test")) for word in words) or len(series) < 3:
-            continue
-        step, best = min(series, key=lambda pair: pair[1])
-        last = series[-1][1]
-        falls = np.mean(losses[-5:]) < 0.95 * losses[min(step, len(losses) - 1)]
-        if best > 0 and last > 1.15 * best and falls and not any(word.startswith("acc") for word in words):
-            what = f"'{name}' was {best:.4g} at step {step} and is {last:.4g} at step {series[-1][0]}; the loss still falls."
-            remedy = (
-                "the training data are learned by heart: stop earlier, use dropout or weight decay, a smaller network."
-            )
-            path = next((watched.leaf_path(watched.seen[0], node) for _, node, _ in watched.seen[0].look.leaves), None)
-            line = watched.of_path(path.split(".")[0].split("[")[0]) if path else watched.backward_line
-            data = [name.id for call in source.calls("Batches") for name in names_in(call)]
-            rows = next(
-                (at for name in data if (at := watched.of_path(name)) and name in watched.seen[0].look.values), 0
-            )
-            return [DebugFinding("validation", step, what, remedy, [line, rows or watched.backward_line]).at(source)]
-    return []
+    @property
+    def last(self) -> FullLook:
+        return self.looks[-1]
 
+    @property
+    def pairs(self) -> list[tuple[FullLook, FullLook]]:
+        return [(a, b) for a, b in zip(self.looks, self.looks[1:]) if b.step == a.step + 1]
 
-def _metrics(watched: WatchedRun) -> list[tuple[str, list[tuple[int, float]]]]:
-    """Return the losses that ``validate`` has returned in each epoch, from a History of the program."""
-    found = []
-    for history in watched.watcher.globals.values():
-        epochs, losses = getattr(history, "metrics", None), getattr(history, "losses", None)
-        if not (isinstance(epochs, list) and isinstance(losses, list) and epochs):
-            continue
-        every = len(losses) // len(epochs)
-        for name in epochs[-1] if all(isinstance(epoch, dict) for epoch in epochs) else ():
-            if "loss" in name or "error" in name:
-                series = [((i + 1) * every, float(epoch.get(name, np.nan))) for i, epoch in enumerate(epochs)]
-                found.append((f"validation {name}", series))
-    return found
+    def finding(
+        self, grade: str, step: int, /, *places: At | None, say: str = "", kind: str = "", **facts: Any
+    ) -> DebugFinding:
+        known = list(dict.fromkeys(place for place in places if place is not None))[:2]
+        return DebugFinding(kind, step, grade, known, [self.program.text(at) for at in known], say, facts)
 
+    # --- Parameters ---
 
-def _relative_steps(watched: WatchedRun) -> list[tuple[int, float]]:
-    """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
-    found = []
-    for before, after in pairs(watched):
-        old, new = values_of(before), values_of(after)
-        both = [(old[k][0], new[k][0]) for k in old if k in new and old[k][0].shape == new[k][0].shape]
-        size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
-        if size:
-            found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
-    return found
+    def params(self, look: FullLook) -> dict[Any, Param]:
+        """Return the values that got a gradient in a step, by what is the same in each step."""
+        return {n.key: Param(np.asarray(n.value), n.cotangent, n) for n in look.leaves}
 
+    @functools.cached_property
+    def moved(self) -> dict[Any, bool]:
+        """For each parameter whether it has ever changed between looks; empty if none was seen twice."""
+        moved: dict[Any, bool] = {}
+        first: dict[Any, Any] = {}
+        for look in self.looks:
+            for key, (value, _, _) in self.params(look).items():
+                if key in first:
+                    same = value.shape == first[key].shape and np.array_equal(value, first[key], equal_nan=True)
+                    moved[key] = moved.get(key, False) or not same
+                first.setdefault(key, value)
+        return moved
 
-def _rises_on_same_data(watched: WatchedRun, losses: Any) -> float | None:
-    """Return the share of steps in which the loss rises, if each look saw the same data; else None."""
-    prints = [_data_print(seen) for seen in watched.seen]
-    if len(prints) < 3 or len(set(prints)) > 1 or watched.watcher.norms[-1] < 1e-6:
+    @functools.cached_property
+    def optimizers(self) -> list[Any]:
+        """The optimizers whose ``step`` was called, in the order of their first calls."""
+        return list({id(update.optimizer): update.optimizer for update in self.watcher.updates}.values())
+
+    @functools.cached_property
+    def held(self) -> set[int]:
+        return {id(p) for optimizer in self.optimizers for p in optimizer.parameters}
+
+    @functools.cached_property
+    def relative_steps(self) -> list[tuple[int, float]]:
+        """The length of the step of all weights together, divided by their size, for each pair of looks."""
+        found = []
+        for before, after in self.pairs:
+            old, new = self.params(before), self.params(after)
+            both = [(old[k].value, new[k].value) for k in old if k in new and old[k].value.shape == new[k].value.shape]
+            size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
+            if size:
+                found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
+        return found
+
+    # --- Lines ---
+
+    @property
+    def backward(self) -> At | None:
+        """The line that begins the backward passes."""
+        places = [place for place in self.watcher.places if place is not None]
+        return places[-1] if places else None
+
+    @property
+    def file(self) -> str:
+        return self.backward[0] if self.backward is not None else ""
+
+    def made(self, path: str | None) -> At | None:
+        return self.program.made(path, self.file)
+
+    def leaf_path(self, look: FullLook, node: TapeValue) -> str | None:
+        """Return the path of the variable that holds a tensor, or an array equal to the input of a transform."""
+        if isinstance(node.key, tuple):
+            return next((p for p, v in look.every if isinstance(v, Tensor) and ("tensor", id(v)) == node.key), None)
+        if np.size(node.value) < 2:
+            return None
+        arrays = [(path, v) for path, v in look.every if isinstance(v, np.ndarray) and v.shape == node.shape]
+        return next((path for path, v in arrays if np.array_equal(v, node.value)), None)
+
+    def name(self, look: FullLook, node: TapeValue) -> str:
+        return self.leaf_path(look, node) or f"{'x'.join(map(str, node.shape))}"
+
+    def made_leaf(self, look: FullLook, node: TapeValue) -> At | None:
+        return self.made(self.leaf_path(look, node))
+
+    def made_use(self, look: FullLook, use: Use) -> At | None:
+        """Return the line at which an operand was made; None if it is not known."""
+        node, target = look.nodes[use.source], look.nodes[use.target]
+        if node.operation is not None:
+            return node.at
+        if node.kind == "leaf":
+            path = self.leaf_path(look, node)
+        else:
+            path = self.path_of(look, use, target) if use.shape else look.path(use.raw)
+        if path is None and np.size(use.value) == 1:
+            return self._of_attribute(target)
+        return self.made(path)
+
+    def path_of(self, look: FullLook, use: Use, target: TapeValue) -> str | None:
+        """Return the variable of which an operand is a part: by its array, or by what the line or its callers name."""
+        return look.path(use.raw) or self._by_columns(look, target, use)
+
+    def _by_columns(self, look: FullLook, target: TapeValue, use: Use) -> str | None:
+        """Return the array that the line or its callers name, with as many columns as a given operand."""
+        for place in target.places:
+            for name in self.program.index(place.file).on_line(ast.Name, place.line):
+                value = look.names.get(name.id)
+                if isinstance(value, np.ndarray) and value.ndim and value.shape[1:] == use.shape[1:]:
+                    return str(name.id)
         return None
-    half = losses[len(losses) // 4 :]
-    change = np.diff(half)
-    return float((change > 1e-3 * np.abs(half[:-1])).mean())
+
+    def _of_attribute(self, target: TapeValue) -> At | None:
+        """Return the line that gave a number to an attribute that an operation reads, such as a temperature."""
+        for place in target.places[:1]:
+            index = self.program.index(place.file)
+            for node in index.on_line(ast.Attribute, place.line):
+                made = self.program.assigned(index, node.attr)
+                if made and isinstance(made[0][1], (ast.Name, ast.Constant)):
+                    return self.program.made(node.attr, place.file)
+        return None
+
+    # --- Updates ---
+
+    def constructor(self) -> tuple[Any, ast.Call] | None:
+        """Return the first call that makes an optimizer, with the index of its file."""
+        kind = getattr(sys.modules.get("nn.optimizer"), "Optimizer", None)
+        calls = self.program.calls(kind) if kind is not None else []
+        return calls[0] if calls else None
+
+    def fits(self) -> list[tuple[Any, ast.Call]]:
+        """Return the calls of ``nn.fit``."""
+        fit = getattr(sys.modules.get("nn.train"), "fit", None)
+        return self.program.calls(fit) if fit is not None else []
+
+    def updates(self) -> list[tuple[Any, Any]]:
+        """Return the statements that compute with gradients outside of an optimizer, each with the index of its file.
+
+        They read ``.grad``, or what the call at the line of the backward pass has returned.
+        """
+        found = []
+        for file in self.program.files:
+            index = self.program.index(file)
+            names: set[str] = set()
+            line = self.backward[1] if self.backward is not None and file == self.file else 0
+            if line:
+                for call in index.find(ast.Assign, lambda n: n.lineno <= line <= n.end_lineno):  # noqa: B023
+                    targets = call.targets[0]
+                    returned = targets.elts[1:] if isinstance(targets, ast.Tuple) else [targets]
+                    names |= {name for target in returned for name in names_of_target(target)}
+            for node in index.find((ast.Assign, ast.AugAssign)):
+                reads = [n for n in ast.walk(node.value) if isinstance(n, (ast.Name, ast.Attribute))]
+                grads = any(getattr(n, "attr", "") == "grad" or getattr(n, "id", "") in names for n in reads)
+                loop = [n for n in index.around(node) if isinstance(n, ast.For) and names & names_read(n.iter)]
+                zipped = loop and names_read(node.value) & set(names_of_target(loop[0].target))
+                arithmetic = isinstance(node, ast.AugAssign) or any(
+                    isinstance(n, ast.BinOp) for n in ast.walk(node.value)
+                )
+                if (grads or zipped) and arithmetic and (file, node.lineno) != self.backward:
+                    found.append((index, node))
+        return found
+
+    def rate(self) -> At | None:
+        """Return the line that sets the learning rate: an argument, a variable, or the number in the update."""
+        program = self.program
+        for index, call in self.fits():
+            schedule = program.argument(call, "schedule")
+            if schedule is not None:
+                return program.source_line(index, schedule)
+        for file in program.files:
+            index = program.index(file)
+            for assign in index.find(ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr"):
+                if any(program.value(assign.targets[0].value) is each for each in self.optimizers):
+                    return self._of_schedule(index, assign)
+        made = self.constructor()
+        if made is not None:
+            lr = program.argument(made[1], "lr", 1)
+            return (made[0].file, made[1].lineno) if lr is None else program.source_line(made[0], lr)
+        for index, node in self.updates():
+            for factor in factors(node):
+                line = program.source_line(index, factor)
+                if line is not None:
+                    assigned = index.on_line(ast.Assign, line[1])
+                    return self._of_schedule(index, assigned[0]) if assigned and line[1] != node.lineno else line
+        return None
+
+    def _of_schedule(self, index: Any, assign: ast.Assign) -> At:
+        """Return the line of a division by // in the function that computes a rate, or else the line of the assignment."""
+        value = assign.value
+        name = getattr(getattr(value, "func", None), "id", getattr(getattr(value, "func", None), "attr", ""))
+        cuts = [line for own in index.definitions(name) for line in floor_divisions(own)] if name else []
+        return index.file, cuts[0] if cuts else assign.lineno
+
+    # --- Data ---
+
+    @functools.cached_property
+    def data(self) -> dict[int, tuple[list[Given], list[Given]]]:
+        """For each step of a look the arrays that meet a parameter, and those that meet a prediction."""
+        return {look.step: (list(_inputs(look)), list(_targets(look))) for look in self.looks}
+
+    def inputs(self, look: FullLook) -> list[Given]:
+        return self.data[look.step][0]
+
+    def targets(self, look: FullLook) -> list[Given]:
+        return self.data[look.step][1]
+
+    @functools.cached_property
+    def ahead(self) -> list[Given]:
+        """The tokens, at the first look, whose next ones are the targets."""
+        look = self.looks[0] if self.looks else None
+        targets = [] if look is None else self.targets(look)
+        return [
+            x for x in (self.inputs(look) if look else ()) if any(next_token(x.array, y.array) == 1 for y in targets)
+        ]
 
 
-def _data_print(seen: Seen) -> int:
-    """Return a number that depends on all given arrays of a step."""
-    parts = []
-    for edge in seen.graph.edges:
-        if (
-            seen.graph.nodes[edge.source].kind == "constant"
-            and isinstance(edge.value, np.ndarray)
-            and edge.value.size > 1
-        ):
-            parts.append(edge.value.tobytes())
-    for node in seen.graph.operations():
-        parts += [np.asarray(v).tobytes() for v in _indices(node.keywords)]
-    return hash(tuple(parts))
-
-
-def _indices(keywords: Any) -> list[Any]:
-    found = []
-    for value in keywords.values():
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, np.ndarray) and item.size > 1:
-                found.append(item)
+def factors(node: Any) -> list[ast.expr]:
+    """Return the names, attributes and numbers that are multiplied in an update, but not what is read of the gradient."""
+    found: list[ast.expr] = []
+    for part in ast.walk(node.value):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+            for side in (part.left, part.right):
+                simple = isinstance(side, (ast.Name, ast.Constant)) or (
+                    isinstance(side, ast.Attribute) and side.attr not in ("grad", "data")
+                )
+                found += [side] if simple else []
     return found
 
 
-def _repeated(watched: WatchedRun) -> list[DebugFinding]:
-    """New arrays with the same contents in each step, from a program that holds more rows than these."""
-    source = watched.source()
-    looks = watched.seen[:5]
-    if source is None or len(looks) < 4 or len({_data_print(seen) for seen in looks}) > 1:
-        return []
-    rows = _batch(looks[0])
-    held = max((len(v) for v in looks[0].look.values.values() if isinstance(v, np.ndarray) and v.ndim > 1), default=0)
-    if not rows or held < 2 * rows:
-        return []
-    line = generator_line(source) or next((c.lineno for c in source.calls("next") if in_loop(source, c)), 0)
-    what = f"the {rows} rows of the batch are the same in the first {len(looks)} steps, of {held} rows that the program has."
-    remedy = "make the generator, or the iterator over batches, once before the loop."
-    return [DebugFinding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
+def names_read(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-def _batch(seen: Seen) -> int:
-    """Return the number of rows of the first given array, or of the first index."""
-    for node in seen.graph.operations():
-        for edge, origin in seen.operands(node):
-            if origin.kind == "constant" and len(edge.shape) >= 1 and edge.shape[0] > 1:
-                return int(edge.shape[0])
-    return 0
-
-
-def _changed_data(watched: WatchedRun) -> list[DebugFinding]:
-    """An array of the program that feeds the tape and is written to between steps."""
-    source, prints = watched.source(), [seen.look.prints for seen in watched.seen]
-    if source is None or len(prints) < 3:
-        return []
-    given = {address(array) for array in watched.seen[0].arrays.values()} - {0}
-    names = [name for name in prints[0] if all(name in p for p in prints)]
-    for name in names:
-        found = _written_view(source, name, address(watched.seen[0].look.values.get(name)) in given)
-        if found is None or len({p[name] for p in prints[:4]}) < min(3, len(prints)):
+def _inputs(look: FullLook) -> Iterator[Given]:
+    """Yield the arrays that a step multiplies with a parameter, or that choose its rows."""
+    seen = set()
+    for node in look.operations:
+        operands = look.operands(node)
+        weights = [source for _, source in operands if source.kind == "leaf"]
+        if not weights:
             continue
-        line, written = found
-        what = (
-            f"'{name}' changes from step to step: line {written} makes a view of it, and line {line} writes into that."
-        )
-        remedy = "write into a copy: name.copy(), or a + b in place of a += b."
-        return [
-            DebugFinding("changed data", watched.seen[1].step, what, remedy, [line, written], certain=True).at(source)
-        ]
-    return []
+        for use, source in operands:
+            if source.kind == "constant" and np.ndim(use.raw) >= 2 and source.id not in seen:
+                seen.add(source.id)
+                yield Given(np.asarray(use.raw), use, node, weights[0])
+        for index in index_arrays(node):
+            yield Given(index, look.edges_into()[node.id][0], node, weights[0])
 
 
-def _written_view(source: Index, name: str, other_names: bool) -> tuple[int, int] | None:
-    """Return the line that writes into a slice of an array, or into another name of it, and the line that made that."""
-    for assign in source.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
-        viewed = assign.value
-        if isinstance(viewed, ast.Subscript):
-            viewed = viewed.value
-        elif not other_names:
+def _targets(look: FullLook) -> Iterator[Given]:
+    """Yield the arrays that meet a prediction: no parameter joins between them and the loss."""
+    tail: set[int] = set()
+    for node in reversed(look.operations):
+        after = look.readers(node)
+        alone = all(source.kind != "leaf" for _, source in look.operands(node)) and node.operation not in JOINS
+        if alone and all(reader.id in tail for reader in after):
+            tail.add(node.id)
+    for node in look.operations:
+        if node.id not in tail:
             continue
-        if not isinstance(viewed, ast.Name) or viewed.id != name:
-            continue
-        view = assign.targets[0].id
-        for write in source.find((ast.AugAssign, ast.Assign)):
-            if write.lineno <= assign.lineno:
-                continue
-            target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
-            base = target.value if isinstance(target, ast.Subscript) else target
-            stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
-            if stores and isinstance(base, ast.Name) and base.id == view:
-                return int(write.lineno), int(assign.lineno)
+        computed = [source for _, source in look.operands(node) if source.operation is not None]
+        for use, source in look.operands(node):
+            if (
+                source.kind == "constant"
+                and computed
+                and np.ndim(use.raw)
+                and len(use.raw) == (computed[0].shape or (0,))[0]
+            ):
+                yield Given(np.asarray(use.raw), use, node, computed[0])
+        for index in index_arrays(node)[-1:]:
+            if computed and index.ndim == 1 and computed[0].shape and len(index) == computed[0].shape[0]:
+                yield Given(index, look.edges_into()[node.id][0], node, computed[0])
+
+
+def index_arrays(node: TapeValue) -> list[Any]:
+    """Return the arrays of whole numbers among the keywords of an operation, which choose elements."""
+    found = []
+    for value in node.keywords.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, np.ndarray) and part.dtype.kind in "iu" and part.size > 1:
+                found.append(part)
+    return found
+
+
+def next_token(x: Any, y: Any) -> int | None:
+    """Return by how many places targets run ahead of their inputs, both (batch, length); None if they are no such pair."""
+    if x.dtype.kind not in "iu" or y.dtype.kind not in "iu" or x.ndim != 2 or y.size != x.size or x.shape[1] < 4:
+        return None
+    y = y.reshape(x.shape)
+    if np.ptp(x) < 2:
+        return None
+    for shift in (1, 0, 2, -1, 3, -2):
+        a, b = (x[:, shift:], y[:, : x.shape[1] - shift]) if shift >= 0 else (x[:, :shift], y[:, -shift:])
+        if a.size and np.array_equal(a, b):
+            return shift
     return None
 
 
-def _dropout(watched: WatchedRun) -> list[DebugFinding]:
-    """Dropout that ends during the training, or that runs for values that no step uses."""
-    source, names = watched.source(), watched.watcher.names
-    if source is None or not names:
-        return []
-    if "dropout" in names[0][1] and "dropout" not in names[-1][1] and len(names) < 5:
-        step = next(step for step, found in names if "dropout" not in found)
-        if watched.watcher.steps - step > step:
-            what = f"dropout ran in the steps before {step}, and in none of the {watched.watcher.steps - step} since."
-            evals = source.calls("eval")
-            remedy = "model.eval() was called: call model.train() before the next epoch."
-            lines = [evals[0].lineno] if evals else [watched.backward_line]
-            return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
-    return [] if source.calls("eval") else _switch_forgotten(watched)
+def norm(array: Any) -> float:
+    """Return the Euclidean norm in double precision; 0 for None, and for several outputs."""
+    return 0.0 if array is None or isinstance(array, (dict, tuple)) else gradients.norm(np.asarray(array))
 
 
-def _switch_forgotten(watched: WatchedRun) -> list[DebugFinding]:
-    """Dropout, or batch normalisation by the batch's own mean, for values that no step uses, in a program without eval()."""
-    nodes = [node for seen in watched.seen for node in seen.graph.operations()]
-    places = {place for node in nodes for place in (node.source, *node.callers) if place is not None}
-    trained = {(place.file, place.line) for place in places}
-    counts: dict[str, int] = {}
-    lines: dict[str, Any] = {}
-    for (name, way), count in watched.watcher.switched.items():
-        others = [at for at in way if (at.file, at.line) not in trained and not in_models(at)]
-        if others:
-            counts[name] = counts.get(name, 0) + count
-            lines.setdefault(name, others[-1])
-    for name, line in lines.items():
-        what = (
-            f"{name} ran {counts[name]} times as in training for values that no step uses, first at line {line.line}."
-        )
-        remedy = "call model.eval() before the evaluation, and model.train() after it."
-        return [DebugFinding("dropout", 0, what, remedy, [line.line]).at(watched.source(line))]
-    return []
+def rms(array: Any) -> float:
+    return norm(array) / max(1, np.size(array)) ** 0.5
+
+
+def median(values: Any) -> float:
+    """Return the median; NumPy's own imports ``numpy.ma``, which takes a tenth of a second."""
+    ordered = np.sort(np.asarray(values, float), axis=None)
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

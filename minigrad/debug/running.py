@@ -9,44 +9,31 @@ from types import TracebackType
 import numpy as np
 
 from ..guards.nonfinite import Stopped
-from .arriving import find_recurrent
-from .axes import find_axes
-from .finding import DebugFinding, paragraph, ranked
-from .own import find_own_rules
+from . import arriving, course, data, shapes, units, updates
+from .finding import CHECKS, DebugFinding, paragraph, ranked, sentences
 from .page import debug_page
-from .parameters import find_parameters
 from .river import GradientRiver
-from .run import find_run
-from .units import find_growth, find_units
-from .watched import WatchedRun
+from .run import WatchedRun
 from .watcher import Watcher
 
-CHECKS = {
-    "derivatives of your own": find_own_rules,
-    "shapes, axes and masks": find_axes,
-    "parameters and updates": find_parameters,
-    "loops and layers": find_growth,
-    "activations": find_units,
-    "recurrent values": find_recurrent,
-    "learning rate, data and dropout": find_run,
-}
 MOST_SHOWN = 3
+FILES = (shapes, arriving, updates, units, data, course)  # the files that declare checks
 
 
 class debugging:
     """Watch the training inside ``with minigrad.debugging():`` and print what is wrong with it at the end of the block.
 
-    Each backward pass is one step. Every step is looked at cheaply: its loss, the norm of its gradients, NaN and infinity,
-    gradients that are left over. A few steps (0 to 5, then pairs at the powers of two) are looked at in full, with values,
-    gradients and lines. The program's results are the same to the bit as without watching. When a step has made a NaN or an
-    infinity and the program has used it, the block ends there, without an error.
+    Each backward pass is one step, counted from 0. Every step is looked at cheaply: its loss, the norm of its gradients, NaN
+    and infinity, gradients that are left over. A few steps (the first four, then pairs that lie further and further apart) are
+    looked at in full, with values, gradients and lines. The program's results are the same to the bit as without watching.
+    When a step has made a NaN or an infinity and the program has used it, the block ends there, without an error.
 
     Args:
-        causal: the data are causal, so attention to a later token is wrong.
+        causal: the data are causal, so attention to a later token is wrong. If the targets are the next tokens, they are.
         quiet: print nothing; the findings are in ``findings``.
 
     Attributes:
-        findings: what was found, the certain and most likely causes first.
+        findings: what was found, what was shown and the most likely causes first.
         steps: the number of backward passes.
 
     Example:
@@ -65,7 +52,8 @@ class debugging:
         self.causal, self.quiet = causal, quiet
         self.watcher = Watcher()
         self.findings: list[DebugFinding] = []
-        self.note = ""
+        self.ended: str | None = None
+        self.failed: list[str] = []
 
     @property
     def steps(self) -> int:
@@ -81,31 +69,35 @@ class debugging:
         self.watcher.__exit__()
         if kind is not None and kind is not Stopped:
             raised = getattr(error, "of_the_program", error)  # the command line's error has the program's own
-            self.note = f" The program ended with {type(raised).__name__}."
-        self.findings, failed = found(self.watcher, self.causal)
-        self.note += "".join(f" The checks of {name} failed." for name in failed)
+            self.ended = type(raised).__name__
+        self.findings, self.failed = found(self.run)
         if not self.quiet:
             print(self.text(), flush=True)
         return kind is Stopped
 
-    def text(self) -> str:
-        """Return the paragraph that the command prints."""
-        return paragraph(self.findings[:MOST_SHOWN], self.steps, list(CHECKS), self.note)
+    @property
+    def run(self) -> WatchedRun:
+        """What was watched, as the checks ask it."""
+        return WatchedRun(self.watcher, self.causal)
+
+    def text(self, language: str = "en") -> str:
+        """Return the paragraph that the command prints, in English or in Japanese ("ja")."""
+        words = sentences(language)
+        notes = [] if self.ended is None else [words["ended"].format(error=self.ended)]
+        notes += [words["failed"].format(name=name) for name in self.failed]
+        return paragraph(self.findings[:MOST_SHOWN], self.steps, notes, language)
 
     def page(self, path: str | os.PathLike[str], language: str = "en") -> Path | None:
-        """Write the page of the step of the first finding: the loss, the gradients, the batch and the stepper.
+        """Write the page of the first finding's step: the loss, the gradients, the batch and the stepper.
 
-        It returns None if no step was traced.
+        The stepper opens at the line of the finding. Without a finding the page has no stepper, and shows the last step that
+        was looked at in full. It returns None if no step was.
 
         Raises:
             ArgumentError: ``language`` is neither "en" nor "ja".
         """
-        watched = WatchedRun(self.watcher, self.causal)
-        if not watched.seen:
-            return None
-        step = self.findings[0].step if self.findings else watched.seen[-1].step
-        seen = min(watched.seen, key=lambda seen: abs(seen.step - step))
-        return debug_page(path, self.text(), watched, seen, language)
+        run = self.run
+        return debug_page(path, self.text(language), run, self.findings, language) if run.looks else None
 
     @property
     def river(self) -> GradientRiver:
@@ -113,16 +105,16 @@ class debugging:
         return self.watcher.river
 
 
-def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:
-    """Return the findings about a watched run, and the names of the checks that failed."""
-    watched, failed = WatchedRun(watcher, causal), []
-    findings = [] if watcher.origin is None else [watcher.origin[0].at(watched.source(watcher.origin[1]))]
+def found(run: WatchedRun) -> tuple[list[DebugFinding], list[str]]:
+    """Return the findings about a watched run, and the kinds of the checks that failed."""
+    findings: list[DebugFinding] = []
+    failed = []
     with np.errstate(all="ignore"):
-        for name, check in CHECKS.items():
+        for check in CHECKS:
             try:
-                findings += check(watched)
+                findings += check.ask(run)
             except Exception:  # a check that fails must not end the user's program
                 if os.environ.get("MINIGRAD_DEBUG_RAISE"):
                     raise
-                failed.append(name)
+                failed.append(check.kind)
     return ranked(findings), failed

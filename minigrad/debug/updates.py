@@ -1,98 +1,260 @@
-"""Checks of the steps of an optimizer: parameters that it leaves out or holds twice, and steps that are undone."""
+"""Checks of what is done with the gradients: by an optimizer, or by the program's own update."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
-from ..source.index import Index
-from .finding import DebugFinding
-from .source import number
-from .watched import Seen, WatchedRun, name_of, norm, pairs, values_of
+from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
+from .look import FullLook, TapeValue
+from .program import At
+from .run import WatchedRun, median, norm
 
-NEGLIGIBLE = 1e-4  # a gradient below this share of the largest one may change nothing
-OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
+NEGLIGIBLE = 1e-3  # a gradient below this share of the largest one may change nothing
+ROUNDING = 1e-6  # a gradient below this share of its parameter may change nothing
 UNDONE = 0.02  # the share of a parameter that each step takes away
+ENDS = 0.3  # the share of weights at the ends of an interval
+CLIPPED = 50  # how many times the norm of the gradients is larger than the one to which they are clipped
+FADED = 0.1  # the share of their size that is left of weights that shrink together
+OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
+ZERO = 0.3  # the share of the steps of an optimizer with a rate of 0
 
 
-def not_optimized(watched: WatchedRun, moved: dict[Any, bool]) -> list[DebugFinding]:
+def _still(run: WatchedRun) -> bool:
+    """Return whether no parameter has changed between any two looks."""
+    return len(run.looks) > 1 and bool(run.moved) and not any(run.moved.values()) and not any(run.watcher.moved)
+
+
+@check("stale gradients", "optimizer")
+def stale(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Gradients that were left over when the next sweep began, although the parameters had changed between."""
+    steps = [i for i, left in enumerate(run.watcher.stale) if left]
+    others = len(run.watcher.stale) - 1
+    if len(steps) >= 3 and len(steps) >= 0.5 * others:
+        yield run.finding(SHOWN, steps[0], run.backward, n=len(steps), steps=others)
+
+
+@check("mixed gradients", "optimizer")
+def mixed(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An update by the sum of two losses' gradients, between which other parameters were updated by the first one."""
+    found = Counter(place for _, place in run.watcher.mixed)
+    for place, count in found.most_common(1):
+        if count >= 3:
+            step = next(step for step, other in run.watcher.mixed if other == place)
+            others = [p for p in run.watcher.places if p != place]
+            yield run.finding(SHOWN, step, place, others[-1] if others else None, n=count, line=place[1])
+
+
+@check("step before backward", "optimizer calls")
+def early_steps(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An optimizer that finds no gradient in any of its steps, although its tensors are on the tape of each sweep."""
+    reached = {id(t) for look in run.looks for t in look.tensors if t is not None}
+    for optimizer in run.optimizers if _still(run) else ():
+        calls = [update for update in run.watcher.updates if update.optimizer is optimizer]
+        mine = {id(p) for p in optimizer.parameters}
+        if len(calls) > 1 and mine & reached and not any(update.ready for update in calls):
+            lines = run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
+            at = (lines[0][0].file, lines[0][1].lineno) if lines else None
+            yield run.finding(SHOWN, calls[0].sweeps, at, run.backward, calls=len(calls), tensors=len(mine))
+
+
+@check("no update", "arrays calls")
+def no_update(run: WatchedRun) -> Iterator[DebugFinding]:
+    """No parameter changes at all, although gradients arrive, and no optimizer makes steps."""
+    if not _still(run) or run.watcher.updates or max(run.watcher.norms, default=0) == 0:
+        return
+    facts: dict[str, Any] = {"first": run.first.step, "last": run.last.step}
+    for index, node in run.updates():
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if isinstance(target, ast.Name):
+            yield run.finding(SHOWN, run.looks[1].step, (index.file, node.lineno), say="name", name=target.id, **facts)
+            return
+    if not run.updates():
+        yield run.finding(LIKELY, run.looks[1].step, run.backward, **facts)
+
+
+@check("rate zero", "optimizer calls")
+def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
+    """A learning rate of 0 in many steps of an optimizer, from early on."""
+    for optimizer in run.optimizers:
+        rates = [update.rate for update in run.watcher.updates if update.optimizer is optimizer]
+        zero = [i for i, rate in enumerate(rates) if rate == 0]
+        if len(rates) >= 5 and len(zero) > ZERO * len(rates):
+            facts: dict[str, Any] = {"n": len(zero), "steps": len(rates), "first": zero[0]}
+            yield run.finding(SHOWN, zero[0], run.rate(), **facts)
+    if _still(run) and not run.watcher.updates and max(run.watcher.norms, default=0) > 0:
+        cut = [
+            at for index, node in run.updates() if (at := run.rate()) and isinstance(node, (ast.Assign, ast.AugAssign))
+        ]
+        name_only = any(
+            isinstance(getattr(n, "target", None) or n.targets[0], ast.Name)
+            and not isinstance(n.value, (ast.DictComp, ast.ListComp))
+            for _, n in run.updates()
+        )
+        if cut and not name_only:
+            yield run.finding(LIKELY, 0, cut[0], say="hand", first=run.first.step, last=run.last.step)
+
+
+@check("state inf", "optimizer")
+def state_inf(run: WatchedRun) -> Iterator[DebugFinding]:
+    """The state of an optimizer holds an infinity, so the elements it belongs to never change again."""
+    for optimizer in run.optimizers:
+        for parameter, state in zip(optimizer.parameters, optimizer.state):
+            for name, array in state.items():
+                bad = int((~np.isfinite(array)).sum()) if isinstance(array, np.ndarray) else 0
+                if bad and np.isfinite(parameter._array).all():
+                    path = next((p for p, v in run.last.every if v is parameter), "?")
+                    worst = int(np.nanargmax(run.watcher.norms))
+                    facts: dict[str, Any] = {"bad": bad, "size": array.size, "slot": name, "name": path}
+                    facts["norm"] = f"{run.watcher.norms[worst]:.3g}"
+                    yield run.finding(SHOWN, worst, _loss_line(run), run.backward, **facts)
+                    return
+
+
+def _adapts(optimizer: Any) -> bool:
+    """Return whether an optimizer divides by the size of the gradients: its state holds their squares, which are positive."""
+    arrays = [array for state in optimizer.state for array in state.values() if isinstance(array, np.ndarray)]
+    return any(array.size > 1 and array.min() >= 0 and array.any() for array in arrays)
+
+
+def _loss_line(run: WatchedRun) -> At | None:
+    return run.last.operations[-1].at if run.looks else None
+
+
+@check("undivided", "optimizer tape")
+def undivided(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Several sweeps from one line for each update, whose losses are means and are not divided by their number."""
+    counts: list[int] = []
+    own = 0
+    for moved in run.watcher.moved[1:]:
+        own += 1
+        if moved:
+            counts, own = [*counts, own], 0
+    k = counts[0] if counts else 0
+    if k < 2 or len(counts) < 3 or set(counts[:-1]) != {k} or len(set(run.watcher.places)) > 1:
+        return
+    adaptive = any(map(_adapts, run.optimizers))
+    tail: list[TapeValue] = []
+    node = run.last.operations[-1]
+    while node is not None and node.operation is not None and not (node.operation == "mean" and tail):
+        tail.append(node)
+        operands = run.last.operands(node)
+        node = operands[0][1] if operands and not operands[0][0].shape else None  # type: ignore[assignment]
+    given = [
+        float(u.value) for n in tail for u, s in run.last.operands(n) if s.kind == "constant" and np.size(u.value) == 1
+    ]
+    divided = any(np.isclose(value, k) or np.isclose(value, 1 / k) for value in given)
+    by_hand = any(isinstance(n, (ast.Div, ast.Pow)) for _, node in run.updates() for n in ast.walk(node))
+    by_hand = by_hand or (bool(run.updates()) and run.watcher.losses[-1] < 2 * run.watcher.losses[0])
+    if not adaptive and not divided and not by_hand:
+        yield run.finding(LOOK, 0, run.backward, _loss_line(run), k=k, updates=len(counts))
+
+
+@check("divided twice", "tape calls")
+def divided_twice(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An update that divides by the number of rows over which the loss is already a mean."""
+    means = [n for n in (run.last.operations if run.looks else ()) if n.operation == "mean" and not n.shape]
+    rows = {use.shape[0] for n in means for use, _ in run.last.operands(n) if use.shape}
+    rows |= {
+        len(y.array)
+        for y in (run.targets(run.first) if run.looks else ())
+        if y.node.keywords.get("reduction") == "mean"
+    }
+    for index, node in run.updates():
+        for part in ast.walk(node.value):
+            value = (
+                run.program.number(part.right) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div) else None
+            )
+            if value in rows and value > 1:
+                yield run.finding(LIKELY, 0, (index.file, node.lineno), _loss_line(run), rows=int(value))
+                return
+
+
+@check("not optimized", "optimizer arrays")
+def not_optimized(run: WatchedRun) -> Iterator[DebugFinding]:
     """Parameters with a gradient that never change, although others do."""
     active: dict[Any, bool] = {}
-    for seen in watched.seen:
-        norms = {key: norm(gradient) for key, (_, gradient, _) in values_of(seen).items()}
-        for key, size in norms.items():  # a step by a tiny gradient may be lost in rounding
-            active[key] = active.get(key, True) and size > NEGLIGIBLE * max(norms.values())
-    still = [key for key, changed in moved.items() if not changed and active.get(key)]
-    if not still or not any(moved.values()) or len(watched.seen) < 3:
-        return []
-    seen = watched.seen[-1]
-    nodes = [node for key, node, tensor in seen.look.leaves if key in still and tensor is not None]
-    if not nodes:
-        return []
-    names = [name_of(watched, seen, node)[0] for node in nodes]
-    one, steps = len(names) == 1, watched.watcher.steps
-    verbs = ("gets", "has") if one else ("get", "have")
-    what = (
-        f"{', '.join(names[:3])} {verbs[0]} a gradient and {verbs[1]} not changed in {steps} steps, while others have."
-    )
-    remedy = f"give {'it' if one else 'them'} to the optimizer, or to the loop that updates."
-    line = _collection_line(watched, names)
-    found = DebugFinding("not optimized", watched.seen[1].step, what, remedy, [line], certain=True)
-    return [found.at(watched.source())] if line else []
+    for look in run.looks:
+        params = run.params(look)
+        largest = max((norm(param.gradient) for param in params.values()), default=0.0)
+        for key, (value, gradient, _) in params.items():  # a step by a tiny gradient may be lost in rounding
+            enough = norm(gradient) > max(NEGLIGIBLE * largest, ROUNDING * norm(value))
+            active[key] = active.get(key, True) and enough
+    still = [key for key, changed in run.moved.items() if not changed and active.get(key)]
+    nodes = [node for node in run.last.leaves if node.key in still and isinstance(node.key, tuple)] if still else []
+    nodes = [node for node in nodes if node.key[1] not in run.held and not _after_moving(run, node)]
+    if not nodes or not any(run.moved.values()) or len(run.looks) < 3:
+        return
+    names = [run.name(run.last, node) for node in nodes]
+    made = run.constructor()
+    line = (made[0].file, made[1].lineno) if made is not None else _collection(run, names)
+    facts: dict[str, Any] = {"names": ", ".join(names[:3]), "n": len(names), "steps": run.watcher.steps}
+    yield run.finding(LIKELY, run.looks[1].step, line or run.backward, **facts)
 
 
-def _collection_line(watched: WatchedRun, names: list[str]) -> int:
-    """Return the line that makes the optimizer, or else the list of parameters that leaves these names out."""
-    source = watched.source()
-    if source is None:
-        return 0
-    calls = source.find(ast.Call, lambda c: any(k.arg == "lr" for k in c.keywords) and bool(c.args))
-    if calls:
-        return int(calls[0].lineno)
-    lists = source.find((ast.List, ast.Tuple), lambda n: isinstance(n.ctx, ast.Load) and len(n.elts) > 1)
+def _after_moving(run: WatchedRun, node: TapeValue) -> bool:
+    """Return whether a network that stays as it is reads only what other, trained parameters have computed.
+
+    A frozen judge of a trained network is meant so. Its parameters are no part of the way from the data.
+    """
+    moving = {leaf.id for leaf in run.last.leaves if run.moved.get(leaf.key)}
+    after = set(moving)
+    for each in run.last.operations:
+        if any(source.id in after for _, source in run.last.operands(each)):
+            after.add(each.id)
+    downstream = {node.id}
+    for each in run.last.operations:
+        if any(source.id in downstream for _, source in run.last.operands(each)):
+            downstream.add(each.id)
+            if any(source.id in moving for _, source in run.last.operands(each)):
+                return False  # a trained parameter joins later
+    return all(any(source.id in after for _, source in run.last.operands(reader)) for reader in run.last.readers(node))
+
+
+def _collection(run: WatchedRun, names: list[str]) -> At | None:
+    """Return the line of the list of parameters over which the update runs, if the program writes one out."""
     words = {name.rpartition(".")[2] for name in names}
-    for node in lists:
-        found = {getattr(e, "id", getattr(e, "attr", None)) for e in node.elts}
-        if None not in found and not found & words and all(isinstance(e, (ast.Name, ast.Attribute)) for e in node.elts):
-            return int(node.lineno)
-    return watched.backward_line
+    for file in run.program.files:
+        index = run.program.index(file)
+        for node in index.find((ast.List, ast.Tuple), lambda n: isinstance(n.ctx, ast.Load) and len(n.elts) > 1):
+            values = [run.program.value(each) for each in node.elts]
+            tensors = all(isinstance(value, Tensor) and type(value._node) is Leaf for value in values)
+            found = {getattr(e, "id", getattr(e, "attr", None)) for e in node.elts}
+            if tensors and not found & words:
+                return file, node.lineno
+    return None
 
 
-def given_twice(watched: WatchedRun) -> list[DebugFinding]:
+@check("given twice", "optimizer arrays")
+def given_twice(run: WatchedRun) -> Iterator[DebugFinding]:
     """Parameters in a list, or in several optimizers, more than once, whose step is that many times as long."""
-    seen = watched.seen[-1]
     counts: dict[int, int] = defaultdict(int)
     holders: dict[str, list[int]] = defaultdict(list)
-    for path, value in seen.look.every:
+    for path, value in run.last.every if run.looks else ():
         if isinstance(value, Tensor) and type(value._node) is Leaf and "[" in path:  # two names of a tensor are no list
             holders[_container(path)].append(id(value))
     for found in holders.values():
         for key in set(found):
             counts[key] = max(counts[key], found.count(key))
-    for before, after in pairs(watched)[:1]:
-        ratios = _step_ratios(before, after)
+    for before, after in run.pairs[:1]:
+        ratios = _step_ratios(run, before, after)
         usual = min(ratios.values(), default=0.0)
-        for key, node, tensor in before.look.leaves:
-            times = ratios.get(key, 0.0) / usual if usual else 0.0
-            if (
-                tensor is not None
-                and counts[id(tensor)] > 1
-                and 1.5 < times < counts[id(tensor)] + 1.5  # a loop variable may hide one of them
-                and abs(times - round(times)) < 0.05 * times
-            ):
-                name, _ = name_of(watched, before, node)
-                what = f"{name} is held {counts[id(tensor)]} times; its step is {times:.3g} times as long as that of others."
-                remedy = "give each parameter to one optimizer once: list({id(p): p for p in parameters}.values())."
-                lines = [_holder_line(watched, seen, id(tensor), holders)]
-                return [
-                    DebugFinding("given twice", before.step, what, remedy, lines, certain=True).at(watched.source())
-                ]
-    return []
+        for node in before.leaves:
+            key = node.key[1] if isinstance(node.key, tuple) else 0
+            times = ratios.get(node.key, 0.0) / usual if usual else 0.0
+            whole = abs(times - round(times)) < 0.05 * times
+            if counts[key] > 1 and 1.5 < times < counts[key] + 1.5 and whole:  # a loop variable may hide one of them
+                line = _holder(run, key, holders)
+                facts: dict[str, Any] = {"name": run.name(before, node), "held": counts[key], "times": f"{times:.3g}"}
+                yield run.finding(SHOWN, before.step, line, **facts)
+                return
 
 
 def _container(path: str) -> str:
@@ -101,77 +263,165 @@ def _container(path: str) -> str:
     return OPTIMIZERS if OPTIMIZERS in head else head
 
 
-def _holder_line(watched: WatchedRun, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
+def _holder(run: WatchedRun, key: int, holders: dict[str, list[int]]) -> At | None:
     path = max((p for p in holders if holders[p].count(key) > 1), key=lambda p: holders[p].count(key), default="")
     if path == OPTIMIZERS:
-        path = [p for p, value in seen.look.every if id(value) == key and OPTIMIZERS in p][-1].split("[")[0]
-    return watched.of_path(path.split(".")[0]) if path else 0
+        path = [p for p, value in run.last.every if id(value) == key and OPTIMIZERS in p][-1].split("[")[0]
+    return run.made(path.split(".")[0]) if path else None
 
 
-def _step_ratios(before: Seen, after: Seen) -> dict[Any, float]:
+def _step_ratios(run: WatchedRun, before: FullLook, after: FullLook) -> dict[Any, float]:
     """Return the length of each parameter's step divided by that of its gradient, where both have one direction."""
-    old, new = values_of(before), values_of(after)
+    old, new = run.params(before), run.params(after)
     found = {}
     for key, (value, gradient, _) in old.items():
-        if key in new and gradient is not None and new[key][0].shape == value.shape and np.any(gradient):
-            step = np.ravel(new[key][0] - value).astype(float)
-            g = np.ravel(gradient).astype(float)
+        if key in new and gradient is not None and new[key].value.shape == value.shape and np.any(gradient):
+            step, g = np.ravel(new[key].value - value).astype(float), np.ravel(gradient).astype(float)
             lengths = norm(step) * norm(g)
             if lengths and abs(step @ g) > 0.999 * lengths:
                 found[key] = norm(step) / norm(g)
     return found
 
 
-def undone(watched: WatchedRun) -> list[DebugFinding]:
-    """Weight decay that takes away what the gradient adds, and clipping that leaves nothing."""
-    source = watched.source()
-    two = pairs(watched)
-    if source is None or not two:
-        return []
-    shares, ends = [], []
-    for before, after in two:
-        old, new = values_of(before), values_of(after)
+@check("decay", "arrays optimizer")
+def decays(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Weight decay, or a factor by hand, that takes away a part of each weight in each step."""
+    shares = []
+    for before, after in run.pairs:
+        old, new = run.params(before), run.params(after)
         for key, (value, gradient, _) in old.items():
-            if key not in new or gradient is None or value.size < 8 or new[key][0].shape != value.shape:
+            if key not in new or gradient is None or value.size < 8 or new[key].value.shape != value.shape:
                 continue
             p, g = np.ravel(value).astype(float), np.ravel(gradient).astype(float)
-            step = np.ravel(new[key][0]).astype(float) - p
+            step = np.ravel(new[key].value).astype(float) - p
             table = np.stack([p, g], axis=1)
             weights, *_ = np.linalg.lstsq(table, step, rcond=None)
-            error = norm(table @ weights - step)
-            if norm(p) and error < 0.3 * norm(step):
+            if norm(p) and norm(table @ weights - step) < 0.3 * norm(step):
                 shares.append(-float(weights[0]))
-            largest = np.abs(new[key][0]).max()
-            ends.append(float((np.abs(np.abs(new[key][0]) - largest) <= 1e-6 * largest).mean()) if largest else 0.0)
-    found = []
-    decay = source.keyword("weight_decay")
-    share = float(np.median(shares)) if shares else 0.0
-    shrinks = source.find(ast.AugAssign, lambda n: isinstance(n.op, ast.Mult) and ".data" in ast.unparse(n.target))
-    if share > UNDONE and (decay is not None or shrinks):
-        line = decay.lineno if decay is not None else shrinks[0].lineno
-        what = f"each step takes {share:.1%} of every weight away, besides what the gradient does."
-        remedy = "make the decay smaller: 0.0001 to 0.01 of a weight per step is usual at most."
-        found.append(DebugFinding("decay", two[0][0].step, what, remedy, [line], certain=share > 2 * UNDONE).at(source))
-    clips = [c for c in source.calls("clip", "minimum", "maximum") if ".data" in source.text(c.lineno)]
-    if ends and np.median(ends) > 0.3 and clips:
-        what = f"{np.median(ends):.0%} of the weights lie at the end of the interval to which they are clipped."
-        remedy = "the clipping undoes the steps: make the interval wider."
-        found.append(DebugFinding("clipping", two[0][0].step, what, remedy, [clips[0].lineno], certain=True).at(source))
-    return found + _clipped_gradients(watched, source)
+    share = median(shares) if shares else 0.0
+    exact = max((o.lr * o.weight_decay for o in run.optimizers), default=0.0)
+    share = max(share, exact) if exact > UNDONE else share
+    line = _decay_line(run)
+    if share > UNDONE and line is not None and share < 1.5:
+        yield run.finding(
+            LIKELY, run.pairs[0][0].step if run.pairs else 0, line, share=f"{share:.1%}", limit=f"{UNDONE:.0%}"
+        )
+        return
+    sizes = _sizes(run)
+    if sizes and max(sizes) < 0.5 and median(sizes) < FADED and run.watcher.losses[-1] > 0:
+        penalty = _penalty(run)
+        if line is not None or penalty is not None:
+            facts: dict[str, Any] = {"left": f"{median(sizes):.1%}", "step": run.last.step, "limit": f"{FADED:.0%}"}
+            yield run.finding(LIKELY, run.last.step, penalty or line, say="shrink", **facts)
 
 
-def _clipped_gradients(watched: WatchedRun, source: Index) -> list[DebugFinding]:
-    """A norm to which the gradients are clipped that is a small part of all of them."""
-    given = source.keyword("clip_norm")
-    limits: list[Any] = [*([given] if given is not None else [])]
-    limits += [call.args[1] for call in source.calls("clip_grad_norm") if len(call.args) > 1]
-    norms = [value for value in watched.watcher.norms if np.isfinite(value)]
-    for limit in limits:
-        value = number(limit)
-        if value and norms and np.median(norms) > 50 * value:
-            what = (
-                f"the gradients have norm {np.median(norms):.3g} (median), and are clipped to {value:g} in each step."
-            )
-            remedy = "clip at a few times the usual norm."
-            return [DebugFinding("clipping", 0, what, remedy, [limit.lineno], certain=True).at(source)]
-    return []
+def _sizes(run: WatchedRun) -> list[float]:
+    """Return what is left of the size of each matrix of weights, at the last look."""
+    if len(run.looks) < 3:
+        return []
+    old, new = run.params(run.first), run.params(run.last)
+    pairs = [(old[k].value, new[k].value) for k in old if k in new and old[k].value.ndim > 1 and norm(old[k].value)]
+    return [norm(b) / norm(a) for a, b in pairs if a.shape == b.shape]
+
+
+def _penalty(run: WatchedRun) -> At | None:
+    """Return the line that squares a parameter, or takes its absolute value, and nothing else."""
+    for node in run.last.operations:
+        operands = run.last.operands(node)
+        if node.operation not in ("square", "power", "multiply", "absolute") or len(operands[0][0].shape) < 2:
+            continue
+        alone = len(operands) == 1 or operands[1][1] is operands[0][1] or np.size(operands[1][0].value) == 1
+        if operands[0][1].kind == "leaf" and alone:
+            return node.at
+    return None
+
+
+def _decay_line(run: WatchedRun) -> At | None:
+    made = run.constructor()
+    if made is not None:
+        value = run.program.argument(made[1], "weight_decay")
+        return run.program.source_line(made[0], value) if value is not None else None
+    for file in run.program.files:
+        index = run.program.index(file)
+        for node in index.find(ast.AugAssign, lambda n: isinstance(n.op, ast.Mult)):
+            if any(isinstance(part, ast.Attribute) and part.attr == "data" for part in ast.walk(node.target)):
+                return file, node.lineno
+    return None
+
+
+@check("clipping", "arrays calls")
+def clipped_weights(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Weights that lie at the ends of an interval, to which the program clips them."""
+    ends = []
+    for _, after in run.pairs:
+        for value, _, _ in run.params(after).values():
+            largest = np.abs(value).max(initial=0.0)
+            if largest and value.size >= 8:
+                ends.append(float((np.abs(np.abs(value) - largest) <= 1e-6 * largest).mean()))
+    if not ends or median(ends) <= ENDS or len(set(run.watcher.places)) > 1:
+        return  # or one of two networks in turn is clipped, as a critic must be
+    for index, call in run.program.calls(np.clip, np.minimum, np.maximum):
+        arrays = [n for n in ast.walk(call) if isinstance(n, ast.Attribute) and n.attr == "data"]
+        own = [node for i, node in run.updates() if i is index and any(part is call for part in ast.walk(node))]
+        if arrays or own:
+            facts: dict[str, Any] = {"share": f"{median(ends):.0%}", "limit": f"{ENDS:.0%}"}
+            yield run.finding(LIKELY, run.pairs[0][0].step, (index.file, call.lineno), **facts)
+            return
+
+
+@check("clipping", "optimizer calls")
+def clipped_gradients(run: WatchedRun) -> Iterator[DebugFinding]:
+    """A norm to which all gradients are clipped, far below their own, in a training whose loss does not fall.
+
+    The step of an optimizer that divides by the size of its gradients does not depend on their factor.
+    """
+    clip = getattr(sys.modules.get("nn.clipping"), "clip_grad_norm", None)
+    given = [(i, run.program.argument(c, "max_norm", 1)) for i, c in (run.program.calls(clip) if clip else [])]
+    given += [(i, run.program.argument(c, "clip_norm")) for i, c in run.fits()]
+    norms = [value for value in run.watcher.norms if np.isfinite(value)]
+    losses = run.watcher.losses
+    quarter = max(1, len(losses) // 4)
+    fallen = len(losses) > 4 and median(losses[-quarter:]) < 0.7 * median(losses[:quarter])
+    if fallen or any(map(_adapts, run.optimizers)):
+        return
+    for index, value in given:
+        limit = run.program.number(value)
+        if limit and norms and median(norms) > CLIPPED * limit:
+            facts: dict[str, Any] = {"norm": f"{median(norms):.3g}", "clip": f"{limit:g}", "limit": CLIPPED}
+            yield run.finding(LIKELY, 0, run.program.source_line(index, value), say="gradients", **facts)
+            return
+
+
+@check("equal weights", "arrays")
+def equal(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Units of a layer, or whole tensors, that were not drawn apart, get equal gradients and stay equal."""
+    if not run.looks or run.last.step < 2:
+        return
+    items = list(run.params(run.last).values())
+    for value, gradient, node in items:
+        if value.ndim == 2 and min(value.shape) > 1 and gradient is not None and np.any(gradient) and np.any(value):
+            alike = (np.ptp(gradient, axis=1) <= 1e-9 * np.abs(gradient).max()).all()
+            if (np.ptp(value, axis=1) == 0).all() and alike:
+                facts: dict[str, Any] = {"n": value.shape[1], "name": run.name(run.last, node), "step": run.last.step}
+                yield run.finding(SHOWN, run.last.step, run.made_leaf(run.last, node), **facts)
+                return
+    before = run.params(run.first)
+    for i, (value, gradient, node) in enumerate(items):
+        drawn = node.key in before and np.ptp(before[node.key].value) > 0
+        twins = [o for o in items[i + 1 :] if drawn and _twins(value, gradient, o)]
+        if twins:
+            facts = {"name": run.name(run.last, node), "n": len(twins), "step": run.last.step}
+            calls = [c for c in run.program.calls(np.random.default_rng, np.random.RandomState) if c[1].args]
+            inner = [(c[0].file, c[1].lineno) for c in calls if c[0].function_at(c[1].lineno) or c[0].loops(c[1])]
+            made = run.made_leaf(run.last, node)
+            yield run.finding(SHOWN, run.last.step, inner[0] if inner else made, made, say="twins", **facts)
+            return
+
+
+def _twins(value: Any, gradient: Any, other: Any) -> bool:
+    """Return whether two tensors are equal, and their gradients, up to rounding."""
+    if value.size < 4 or value.shape != other.value.shape or gradient is None or other.gradient is None:
+        return False
+    spread = norm(value - value.mean())
+    near = spread > 0 and norm(value - other.value) <= 1e-3 * spread
+    return bool(near and norm(gradient) > 0 and norm(gradient - other.gradient) <= 1e-2 * norm(gradient))

@@ -8,9 +8,9 @@ import sys
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,24 @@ from ..engine import observers
 from ..engine.fitting import fit
 from ..engine.observers import active, attach
 from ..engine.tape import Entry, Leaf
-from ..engine.tensor import Tensor, make_tensor
+from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
 from ..guards.gradients import sum_of_squares
 from ..guards.nonfinite import Stopped
 from ..rules.dropout import dropout
-from .finding import DebugFinding
-from .look import FullLook, Window, frames_of, inputs_of, is_writing, leaves_of, loss_of, scalar, variables_of
-from .origin import origin_of_step
-from .river import NOTHING, GradientRiver
+from .look import FullLook, Window, answer_of, histories_of, inputs_of, is_writing, leaves_of, loss_of, place_of
+from .origin import BadNumber, origin_of_step
+from .program import At, frames_of, variables_of
+from .river import GradientRiver
+
+FIRST = 4  # steps at the beginning that get a full look
+KEPT = 8  # full looks that are kept: the first ones, and the last ones
 
 
 def is_looked_at(step: int) -> bool:
-    """Return whether a step gets a full look: 0 to 5, then pairs that begin at the powers of two."""
-    return step < 6 or step & (step - 1) == 0 or (step - 1) & (step - 2) == 0
+    """Return whether a step gets a full look: the first ones, then pairs that begin at 8, 32, 128 ..."""
+    power = 2 * ((step | 1).bit_length() // 2) - 1
+    return step < FIRST or (step >= 8 and step & ~1 == 1 << power)
 
 
 class _End:
@@ -49,51 +53,98 @@ class _End:
             self.watcher.swept(running[0], entry, contributions)
 
 
+class Update(NamedTuple):
+    """A call of an optimizer's ``step``: after how many sweeps, its rate, and how many of its tensors had a gradient."""
+
+    sweeps: int
+    optimizer: Any
+    rate: float
+    ready: int
+
+
+class _Known:
+    """A tensor that got a gradient, and what has become of it.
+
+    Attributes:
+        sample: an element at the last sweep; ``changed`` says whether another one stood there before.
+        added: whether it was changed and still holds its gradient, to which the next one is then added.
+        since: the line of the sweep that began its gradient, if another tensor has changed since then and this one has not.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.reference = weakref.ref(tensor)
+        self.sample = self.element(tensor)
+        self.changed = self.added = False
+        self.since: At | None = None
+        self.mixed: At | None = None
+
+    @staticmethod
+    def element(tensor: Tensor) -> Any:
+        array = tensor._array
+        return array.item(array.size // 2) if array.size else 0.0
+
+
 class Watcher:
     """A context that watches the backward passes of a thread.
 
     Attributes:
         steps: the number of backward passes.
-        losses: the loss of each step, its mean if it has several elements.
-        norms: the Euclidean norm of the gradient of each step.
-        river: the size of the gradients of each step, by parameters.
-        stale: for each step, whether a gradient was left over from before and parameters have changed since.
-        places: the line of the call that began each looked-at step.
+        losses: the loss of each step, its mean if it has several elements; ``norms``: the norm of its gradient.
+        places: the line that began each step.
+        stale: for each step, whether a parameter was changed by a gradient that was added to that of an earlier change.
+        mixed: the steps before which a parameter was changed by a gradient to which that of an older, other loss was added,
+            each with the line of that loss.
+        moved: for each step, whether a parameter has changed since the one before.
+        names: the operations of the step from which they were different.
+        histories: the history of a running ``nn.fit``, which holds what ``validate`` has returned.
         looks: the full looks.
-        origin: the finding about the first NaN or infinity, and its line; None if there is none.
+        numbers: the different numbers that each variable of the program has held, each after how many steps; most steps
+            were not asked.
+        globals: the variables of the program's file.
+        updates: the calls of ``step`` of the optimizers.
+        switched: the calls of what acts otherwise in an evaluation, by its name and by the lines that led there, the
+            innermost first, with their number and the step of the first.
+        origin: the first NaN or infinity; None if there is none.
     """
 
     def __init__(self) -> None:
         self.steps = 0
         self.losses: list[float] = []
         self.norms: list[float] = []
-        self.river = GradientRiver()
+        self._squares: list[list[tuple[int, float, int]]] = []  # of each step: the parts of its river
+        self.places: list[At | None] = []
         self.stale: list[bool] = []
-        self.names: list[tuple[int, frozenset[str]]] = []  # the operations of the step from which they were different
+        self.moved: list[bool] = []
+        self.mixed: list[tuple[int, At]] = []
+        self.names: list[tuple[int, frozenset[str]]] = []
         self.looks: list[FullLook] = []
-        # The calls of what acts otherwise in an evaluation, by its name and by the lines that led there, the innermost first
+        self.histories: list[Any] = []
+        self.numbers: dict[str, list[tuple[int, float]]] = {}
+        self.updates: list[Update] = []
         self.switched: Counter[tuple[str, tuple[SourceLine, ...]]] = Counter()
-        self.scalars: dict[str, list[tuple[int, float]]] = {}
-        self.origin: tuple[DebugFinding, SourceLine | None] | None = None
-        self.place: SourceLine | None = None
+        self.switched_at: dict[tuple[str, tuple[SourceLine, ...]], int] = {}
+        self.origin: BadNumber | None = None
         self.files: dict[str, Sequence[str]] = {}
+        self.globals: dict[str, Any] = {}
         self._window: Window | None = None
         self._pending: tuple[FullLook, Tensor, Sequence[Entry]] | None = None
-        self.globals: dict[str, Any] = {}
-        self._known: list[tuple[weakref.ref[Tensor], int]] = []
-        self._samples: list[Any] = []  # an element of each known tensor, at the last sweep
-        self._added: set[int] = set()  # the known tensors whose last gradient was added to an earlier one
+        self._known: dict[int, _Known] = {}
         self._swept: tuple[Sequence[Entry], list[Any]] | None = None
         self._thread = 0
         self._length = -1
         self._replaced: list[tuple[Any, str, Any]] = []  # the watched functions, each with its owner and its name
+        self._watches_nn = False
 
     def __enter__(self) -> Watcher:
         self._thread = threading.get_ident()
         observers.before_sweep.append(self._before_sweep)
-        self._watch("dropout", dropout, "compute")
+        switched = functools.partial(self._switch, "dropout")
+        self._watch(dropout, "compute", switched)
         for kernel in dropout.kernels.values():
-            self._watch("dropout", kernel, "forward")
+            self._watch(kernel, "forward", switched)
+        for name in ("detach", "astype", "argmax", "argmin"):
+            owner = next(kind for kind in Tensor.__mro__ if name in vars(kind))
+            self._watch(owner, name, self._took)
         self._open()
         return self
 
@@ -103,7 +154,6 @@ class Watcher:
             observers.before_sweep.remove(self._before_sweep)
             for owner, name, function in self._replaced:
                 setattr(owner, name, function)
-        self._note_scalars(self.globals)
         self._finish_look()
 
     # --- Each step ---
@@ -118,17 +168,19 @@ class Watcher:
         self._finish_look()
         if self.origin is not None and self._was_taken(loss):
             raise Stopped
-        if not self.steps and "nn.normalization" in sys.modules:  # a program may import nn after it is watched
-            self._watch("batch normalisation", sys.modules["nn.normalization"].BatchNorm, "_remember")
+        self._watch_nn()
         window = self._close_window()
         step, self.steps = self.steps, self.steps + 1
         value = loss._array.item() if loss.size == 1 else complex(np.mean(loss._array))
         value = value.real
         self.losses.append(value)
         self.norms.append(0.0)
-        self.river.steps.append(NOTHING)
-        self.stale.append(self._is_stale())
+        self._squares.append([])
+        self.places.append(place_of(frame))
+        self._compare(step, self.places[-1])
         self._note_structure(entries)
+        if step % max(1, 1 << max(0, step.bit_length() - 4)) == 0:  # eight times while the number of steps doubles
+            self._note_numbers(frame)
         if window is not None:
             self._begin_look(step, window, frame, loss, entries)
         self._swept = entries, [entry.kept for entry in entries]
@@ -151,47 +203,52 @@ class Watcher:
                 bad = bad or not np.isfinite(array).all()
             squares.append((id(leaf.tensor), square, array.size))
         self.norms[-1] = sum(square for _, square, _ in squares) ** 0.5
-        self.river.steps.pop()
-        self.river.add(squares)
+        self._squares[-1] = squares
         if bad and self.origin is None and self._swept is not None:
             self.origin = origin_of_step(self.steps - 1, *self._swept, self._lines(self._swept[0], None))
         self._swept = None
         if is_looked_at(self.steps):
             self._open()
 
-    def _watch(self, what: str, owner: Any, name: str) -> None:
-        """Note each call of a function, also without a tape, because an evaluation may come between any two looks."""
-        function = getattr(owner, name)
-        self._replaced.append((owner, name, function))
+    @functools.cached_property
+    def _river(self) -> GradientRiver:
+        return GradientRiver()
 
-        @functools.wraps(function)
-        def noted(*arguments: Any, **keywords: Any) -> Any:
-            answer = function(*arguments, **keywords)
-            ours = threading.get_ident() == self._thread and not active.sweeps
-            place = user_place() if ours and answer is not NotImplemented else None
-            if place is not None:
-                self.switched[what, (place.source, *(caller for caller, _ in place.callers))] += 1
-            return answer
+    @property
+    def river(self) -> GradientRiver:
+        """The size of the gradients of each step, by parameters. Only its readers wait for it."""
+        for squares in self._squares[len(self._river.steps) :]:
+            self._river.add(squares)
+        return self._river
 
-        setattr(owner, name, noted)
-
-    def _is_stale(self) -> bool:
-        """Return whether a parameter was changed by a gradient that was added to the one of an earlier step."""
-        stale, samples, added = False, [], set()
-        for (reference, number), before in zip(self._known, self._samples):
-            tensor = reference()
+    def _compare(self, step: int, place: At | None) -> None:
+        """Note which tensors have changed since the last sweep, and which gradients were left over."""
+        stale, changed = False, False
+        for known in self._known.values():
+            tensor = known.reference()
+            if tensor is not None:
+                now = known.element(tensor)
+                known.changed, known.sample = now != known.sample, now
+                changed = changed or known.changed
+        for known in self._known.values():
+            tensor = known.reference()
             if tensor is None:
-                samples.append(before)
                 continue
-            array = tensor._array
-            now = array.item(array.size // 2) if array.size else 0.0
-            if now != before:
-                stale = stale or number in self._added
-                if tensor._grad is not None:
-                    added.add(number)
-            samples.append(now)
-        self._samples, self._added = samples, added
-        return stale
+            left = tensor._grad is not None
+            if known.changed:
+                stale = stale or known.added
+                known.added = True
+                if known.mixed is not None:
+                    self.mixed.append((step, known.mixed))
+                known.mixed = None
+            elif left and changed and known.since not in (None, place) and known.mixed is None:
+                known.mixed = known.since
+            if not left:
+                known.added, known.mixed = False, None
+            if known.changed or not left:
+                known.since = place
+        self.stale.append(stale)
+        self.moved.append(changed)
 
     def _note_structure(self, entries: Sequence[Entry]) -> None:
         if len(entries) != self._length:
@@ -200,14 +257,69 @@ class Watcher:
             if not self.names or self.names[-1][1] != names:
                 self.names.append((self.steps - 1, names))
 
+    def _note_numbers(self, frame: FrameType | None) -> None:
+        """Note the numbers that the program's variables hold, such as a loss on other data."""
+        for name, value in (pair for own in frames_of(frame) for pair in own.f_locals.items()):
+            array = value._array if isinstance(value, Tensor) else value
+            single = type(array) is float or (isinstance(array, (np.ndarray, np.floating)) and array.shape == ())
+            if single:
+                self._note_number(name, float(np.real(array)))
+
     def _was_taken(self, loss: Tensor) -> bool:
         """Return whether the bad numbers were used: a parameter or the next loss holds one."""
-        tensors = [reference() for reference, _ in self._known]
+        tensors = [known.reference() for known in self._known.values()]
         bad = any(t is not None and not np.isfinite(t._array).all() for t in tensors)
         if bad or not np.isfinite(loss._array).all() or self.origin is None:
             return True
         self.origin = None  # the gradients were thrown away, as a loss scaler does
         return False
+
+    # --- Calls of the library ---
+
+    def _watch(self, owner: Any, name: str, note: Callable[..., None]) -> None:
+        """Call ``note(answer, *arguments)`` after each call of a function, also without a tape."""
+        function = vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)
+        self._replaced.append((owner, name, function))
+
+        @functools.wraps(function)
+        def noted(*arguments: Any, **keywords: Any) -> Any:
+            answer = function(*arguments, **keywords)
+            if answer is not NotImplemented and threading.get_ident() == self._thread and not active.sweeps:
+                note(answer, *arguments)
+            return answer
+
+        setattr(owner, name, noted)
+
+    def _watch_nn(self) -> None:
+        """Watch the optimizers and the batch normalisation, once the program has imported them."""
+        if self._watches_nn or "nn.normalization" not in sys.modules:
+            return
+        self._watches_nn = True
+        switched = functools.partial(self._switch, "batch normalisation")
+        self._watch(sys.modules["nn.normalization"].BatchNorm, "_remember", switched)
+        self._watch(sys.modules["nn.optimizer"].Optimizer, "step", self._step)
+
+    def _switch(self, what: str, answer: Any, *arguments: Any) -> None:
+        place = user_place()
+        if place is not None:
+            key = what, (place.source, *(caller for caller, _ in place.callers))
+            self.switched[key] += 1
+            self.switched_at.setdefault(key, self.steps)
+
+    def _step(self, answer: Any, optimizer: Any, *arguments: Any) -> None:
+        ready = sum(p._grad is not None for p in optimizer.parameters)
+        self.updates.append(Update(self.steps, optimizer, optimizer.lr, ready))
+
+    def _note_number(self, name: str, number: float) -> None:
+        known = self.numbers.setdefault(name, [])
+        if not known or known[-1][1] != number:
+            known.append((self.steps, number))
+
+    def _took(self, answer: Any, tensor: Any, *arguments: Any) -> None:
+        if self._window is not None and isinstance(tensor, Tensor):
+            plain = not isinstance(answer, Tensor) or answer._node is None
+            if plain:
+                self._window.take(tensor, answer)
 
     # --- Full looks ---
 
@@ -215,12 +327,14 @@ class Watcher:
         if self._window is None:
             self._window = Window()
             self._window.__enter__()
-            observers.handed_out.append(self._window.hand_out)
+            observers.handed_out.append(self._window.take)
+            observers.numbers_read.append(self._window.take)
 
     def _close_window(self) -> Window | None:
         window, self._window = self._window, None
         if window is not None:
-            observers.handed_out.remove(window.hand_out)
+            observers.handed_out.remove(window.take)
+            observers.numbers_read.remove(window.take)
             if window in active.contexts:
                 window.__exit__()
         return window
@@ -229,26 +343,19 @@ class Watcher:
         self, step: int, window: Window, frame: FrameType | None, loss: Tensor, entries: Sequence[Entry]
     ) -> None:
         place = user_place()
-        self.globals = next((f.f_globals for f in frames_of(frame)), {})
+        self.globals = next((own.f_globals for own in frames_of(frame)), {})
         if place is not None:
-            self.place = place.source
-            self.files.setdefault(place.source.file, place.program)
-        variables = variables_of(frame)
-        self._note_scalars(variables)
-        look = FullLook(step, None if place is None else place.source, window, variables)
+            for source, lines in [(place.source, place.program), *place.callers]:
+                self.files.setdefault(source.file, lines)
         for entry, _, _ in window.made:
             note = note_of(entry)
-            for source, lines in [(note.source, note.program), *note.callers] if note is not None else ():
-                if source is not None:
+            if note is not None and note.source is not None:
+                for source, lines in [(note.source, note.program), *note.callers]:
                     self.files.setdefault(source.file, lines)
-        self._pending = look, loss, entries
-
-    def _note_scalars(self, variables: Mapping[str, Any]) -> None:
-        """Note the numbers of the program, such as a loss on validation data."""
-        for name, value in variables.items():
-            number = scalar(value)
-            if number is not None:
-                self.scalars.setdefault(name, []).append((self.steps, number))
+        inputs = {tensor._node for tensor in inputs_of(frame)}
+        fresh = {leaf for leaf in leaves_of(entries) if leaf.tensor is None and leaf not in inputs}
+        self.histories += histories_of(frame) if not self.histories else []
+        self._pending = FullLook(step, window, variables_of(frame), fresh), loss, entries
 
     def _finish_look(self) -> None:
         pending, self._pending = self._pending, None
@@ -257,19 +364,15 @@ class Watcher:
         look, loss, entries = pending
         if any(note_of(entry) is None for entry in entries):
             return  # a part of the graph is older than the look
-        note = note_of(entries[-1])
-        assert note is not None
-        if not isinstance(note.answer, tuple):
-            loss = make_tensor(note.answer, entries[-1])
-        look.finish(loss, entries)
+        answer = answer_of(entries[-1])
+        look.finish(loss if answer is None else answer, entries)
         self.looks.append(look)
-        leaves = [tensor for tensor in (leaf.tensor for leaf in leaves_of(entries)) if tensor is not None]
-        known = {id(t): t for t in [r() for r, _ in self._known] if t is not None} | {id(t): t for t in leaves}
-        if len(known) != len(self._known):
-            self._known = [(weakref.ref(t), id(t)) for t in known.values()]
-            self._samples = [t._array.item(t._array.size // 2) if t._array.size else 0.0 for t in known.values()]
-        if len(self.looks) > 8:  # keep the arrays of the first looks and of the last ones
-            del self.looks[4]
+        for leaf in leaves_of(entries):
+            tensor = leaf.tensor
+            if tensor is not None and (id(tensor) not in self._known or self._known[id(tensor)].reference() is None):
+                self._known[id(tensor)] = _Known(tensor)
+        if len(self.looks) > KEPT:
+            del self.looks[FIRST]
 
     def _lines(self, entries: Sequence[Entry], window: Window | None) -> list[SourceLine | None]:
         """Return the line of each entry: its own if it was traced, else that of the same operation in the last look."""

@@ -19,6 +19,8 @@ for name, variant in TABLE["variants"].items():
 MISTAKES = [
     (each["kind"], PROGRAMS[each["program"]], each["before"], each["after"], each["line"]) for each in TABLE["mistakes"]
 ]
+# Healthy programs that look like mistakes: (program, what is replaced, by what)
+ALIKE = [(PROGRAMS[each["program"]], each["before"], each["after"]) for each in TABLE["alike"]]
 
 
 def watched(folder: Path, text: str, causal: bool = False) -> debugging:

@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.minigrad.debug.programs import HEALTHY, MISTAKES, PROGRAMS, watched
+from minigrad.debug.finding import CHECKS, ORDER, sentences
+from tests.minigrad.debug.programs import ALIKE, HEALTHY, MISTAKES, PROGRAMS, watched
+from tests.minigrad.debug.renaming import renamed, wrapped
 
 
 @pytest.fixture(autouse=True)
@@ -32,14 +34,51 @@ def test_a_mistake_is_found_at_its_line(
 def test_nothing_is_said_about_a_healthy_program(tmp_path: Path, name: str) -> None:
     found = watched(tmp_path, PROGRAMS[name], causal=name == "ATTENTION")
     assert found.findings == []
-    assert found.text().startswith("Nothing found.\nLooked at, in ")
+    assert found.text().startswith("Nothing found.\nAsked ")
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("text", "before", "after"), ALIKE, ids=lambda v: str(v)[:24])
+def test_nothing_is_said_about_what_looks_like_a_mistake(tmp_path: Path, text: str, before: str, after: str) -> None:
+    assert text.count(before) == 1
+    assert [str(found) for found in watched(tmp_path, text.replace(before, after)).findings] == []
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("kind", "text", "before", "after", "line"), MISTAKES, ids=lambda v: str(v)[:24])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_no_finding_depends_on_a_name_or_on_a_main_function(
+    tmp_path: Path, kind: str, text: str, before: str, after: str, line: str
+) -> None:
+    text = text.replace(before, after).strip("\n") + "\n"
+    found = [(f.kind, f.lines[0]) for f in watched(tmp_path, text).findings if f.kind == kind]
+    (tmp_path / "other").mkdir()
+    again = watched(tmp_path / "other", wrapped(renamed(text)))
+    other = [(f.kind, f.lines[0] - 1) for f in again.findings if f.kind == kind]
+    assert found[:1] == other[:1] != []
+
+
+def test_each_check_has_two_mistakes_and_its_sentences_in_both_languages() -> None:
+    kinds = [kind for kind, *_ in MISTAKES]
+    fewer = {"own rule", "state inf", "class weight", "future", "padding", "statistics", "undivided", "first layer"}
+    fewer |= {"clipping"}
+    assert {kind for kind in ORDER if kinds.count(kind) < 2} - fewer <= {
+        "carried state",
+        "exploding",
+        "vanishing",
+        "validation",
+    } | {"tied copy", "broadcast", "stale gradients", "not optimized", "decay", "mixed gradients", "repeated batch"}
+    assert {check.kind for check in CHECKS} <= set(ORDER)
+    english, japanese = (sentences(language) for language in ("en", "ja"))
+    assert english["findings"].keys() == japanese["findings"].keys()
+    assert {key.partition(".")[0] for key in english["findings"]} == set(ORDER)
 
 
 def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Path) -> None:
     text = PROGRAMS["ATTENTION"].replace("np.tril(", "np.triu(")
     assert watched(tmp_path, text).findings == []
     (finding,) = watched(tmp_path, text, causal=True).findings
-    assert (finding.kind, finding.certain) == ("future", True)
+    assert (finding.kind, finding.grade) == ("future", "shown")
     assert finding.texts[0].startswith("past = np.triu")
 
 
@@ -50,8 +89,8 @@ def test_an_added_mask_that_hides_a_whole_row_explains_its_nan(tmp_path: Path) -
     assert "-np.inf" in text
     assert watched(tmp_path, text).findings == []
     found = watched(tmp_path, text.replace("dtype=bool))", "dtype=bool), -1)")).findings
-    assert (found[0].kind, found[0].certain) == ("mask", True)
-    assert [finding.certain for finding in found if finding.kind == "nonfinite"] == [False]
+    assert (found[0].kind, found[0].grade) == ("mask", "shown")
+    assert [(finding.symptom, finding.grade) for finding in found if finding.kind == "nonfinite"] == [(True, "likely")]
 
 
 @pytest.mark.parametrize("step", [23, 24])
@@ -124,7 +163,7 @@ def test_a_loss_scaler_that_throws_bad_gradients_away_is_no_finding(tmp_path: Pa
     text = text.replace("if p.grad is not None:", "if np.isfinite(p.grad.numpy()).all():")
     found = watched(tmp_path, text)
     assert found.steps == 40
-    assert [f for f in found.findings if f.kind == "nonfinite" and f.certain and "sqrt" in f.what] == []
+    assert [f for f in found.findings if f.kind == "nonfinite" and f.grade == "shown" and "sqrt" in f.what] == []
 
 
 def test_a_copy_that_the_program_keeps_up_to_date_needs_no_gradient(tmp_path: Path) -> None:
@@ -141,7 +180,7 @@ def test_a_straight_through_derivative_is_no_finding(tmp_path: Path) -> None:
         .replace("lambda x: np.exp(-x * x)", "lambda x: np.sign(x)")
         .replace("g * -2 * x * ans", "g + 0 * ans")
     )
-    assert [f.kind for f in watched(tmp_path, text).findings if f.certain] == []
+    assert [f.kind for f in watched(tmp_path, text).findings if f.grade == "shown"] == []
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.debug.finding import DebugFinding
 from minigrad.debug.river import COLUMNS, GradientRiver, loss_svg
 from minigrad.guards.gradients import sum_of_squares
 
@@ -95,6 +96,8 @@ for _ in range(3):
 def test_the_page_has_the_curves_the_batch_and_the_stepper(tmp_path: Path, language: str, heading: str) -> None:
     with mg.debugging(quiet=True) as watched:
         exec(compile(PROGRAM, str(tmp_path / "training.py"), "exec"), {"__name__": "__main__"})
+    place = str(tmp_path / "training.py"), 12
+    watched.findings = [DebugFinding("no update", 1, "likely", [place], ["loss ="], "", {"first": 0, "last": 2})]
     page = watched.page(tmp_path / "debug.html", language)
     assert page is not None
     text = page.read_text(encoding="utf-8")
@@ -102,7 +105,9 @@ def test_the_page_has_the_curves_the_batch_and_the_stepper(tmp_path: Path, langu
     assert (language == "ja") == ("勾配の大きさ" in text)
     assert text.count("<svg xmlns") == 2  # the loss and the river
     assert text.count('viewBox="0 0 6 6"') == 5  # each row of 36 pixels is a picture
-    inner = unescape(re.search(r'<iframe srcdoc="([^"]*)"', text)[1])  # type: ignore[index]
+    assert text.count('stroke="#d03030" stroke-width="2"') == 2  # the step of the finding is marked
+    assert re.search(r'<iframe name="#step=\d"', text)  # the stepper opens at an operation
+    inner = unescape(re.search(r' srcdoc="([^"]*)"', text)[1])  # type: ignore[index]
     scripts = re.findall(r"script-src ([^;]*);", text)[0]
     assert re.findall(r"script-src ([^;]*);", inner)[0] in scripts  # or else the browser would not run the stepper
 

@@ -12,6 +12,7 @@ import pytest
 import minigrad as mg
 from minigrad.cli.main import main
 from minigrad.debug import running
+from minigrad.debug.finding import Question
 from minigrad.engine import observers
 from tests.minigrad.debug.programs import PROGRAMS
 
@@ -53,7 +54,10 @@ def test_a_finding_exits_1_and_writes_its_page(tmp_path: Path, monkeypatch: pyte
     assert "<html" in Path("debug.html").read_text(encoding="utf-8")
     Path("training.py").write_text(PROGRAMS["NET"], encoding="utf-8")
     assert main(["debug", "--out", "other.html", "training.py"]) == 0
-    assert not Path("other.html").exists()
+    assert "<html" in Path("other.html").read_text(encoding="utf-8")  # a page without a stepper
+    assert "<iframe" not in Path("other.html").read_text(encoding="utf-8")
+    assert main(["debug", "--no-page", "--out", "third.html", "training.py"]) == 0
+    assert not Path("third.html").exists()
 
 
 def test_arguments_reach_the_script(
@@ -87,7 +91,7 @@ def test_a_program_that_ends_early_still_gets_its_paragraph(
     Path("training.py").write_text(PROGRAMS["NET"] + ending + "\n", encoding="utf-8")
     assert main(["debug", "training.py"]) == status
     out, err = capsys.readouterr()
-    assert "Looked at, in 40 steps" in out
+    assert "0 to 39 (40 in all)" in out
     assert "ended" in out
     assert ("broken" in err) == (word == "ProgramFailed")
 
@@ -151,7 +155,7 @@ def test_runs_of_write_numpy_are_no_steps(capsys: pytest.CaptureFixture[str]) ->
     with mg.debugging():
         mg.grad(loss)(w)
         assert mg.write_numpy(loss, w).source == expected
-    assert "in 1 step:" in capsys.readouterr().out
+    assert "(1 in all)" in capsys.readouterr().out
 
 
 def test_losses_and_norms_are_those_of_each_step() -> None:
@@ -166,12 +170,12 @@ def test_losses_and_norms_are_those_of_each_step() -> None:
 
 
 def test_a_rule_that_fails_is_named_and_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(case: object) -> list[object]:
+    def fail(case: object) -> list[Any]:
         raise IndexError("a mistake of the check")
 
     monkeypatch.delenv("MINIGRAD_DEBUG_RAISE", raising=False)
-    monkeypatch.setitem(running.CHECKS, "activations", fail)
+    monkeypatch.setattr(running, "CHECKS", [Question("dead", ["tape"], fail)])
     w = mg.Tensor([3.0, 4.0], requires_grad=True)
     with mg.debugging(quiet=True) as watched:
         (w * w).sum().backward()
-    assert watched.text().endswith(" The checks of activations failed.")
+    assert watched.text().endswith(" The check 'dead' failed.")

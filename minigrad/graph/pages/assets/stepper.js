@@ -146,7 +146,7 @@ function link() {
 }
 
 function linked() {
-  const found = /^#step=(\d+)$/.exec(location.hash);
+  const found = /^#step=(\d+)$/.exec(location.hash || window.name); // a page that frames this one gives the frame such a name
   return found === null ? null : Number(found[1]);
 }
 
