@@ -59,6 +59,7 @@ def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(whee
     lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").rglob("*.json"))
     learn = ROOT / "minigrad" / "learn"
     words = {learn / "words.json", learn / "bank" / "mutants.toml", learn / "bank" / "mistakes.toml"}
+    words |= {ROOT / "minigrad" / "debug" / f"words.{language}.json" for language in ("en", "ja")}
     exercises = {path for path in (ROOT / "exercises").rglob("*") if path.suffix in {".py", ".toml"}}
     assert len(exercises) == 37 + 37 + 2
     assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons | words} | {
@@ -123,7 +124,7 @@ def test_before_publishing_relative_pictures_get_an_address(wheel: Path) -> None
     """An index shows the README, and has none of the files that it names."""
     page = metadata(wheel).get_payload()
     relative = re.findall(r'(?:src="|\]\()(?!https?://|#)([^")]+)', str(page))
-    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("Before the first release, do")[2]
+    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("of the first release, do")[2]
     assert bool(relative) == ("Its picture and its links are relative" in steps)
 
 
