@@ -187,7 +187,7 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
         ran: set[Any] = set()  # the places that have run
         within: set[Any] = set()  # the places that read a value of their own turn, because they had not run before it
         turns: dict[Any, list[bool]] = defaultdict(list)
-        tape = set(look.entries)
+        tape, taken = set(look.entries), {entry_of(node) for node, _, _ in look.window.taken}
         for entry, arrays, answer in look.window.made:
             note = note_of(entry)
             lines = [] if note is None or note.source is None else [note.source, *(c for c, _ in note.callers)]
@@ -202,18 +202,18 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
                     return
             ran.add(note.source if note is not None else None)
             turns[note.source if note is not None else None].append(entry in tape)
-            if isinstance(answer, np.ndarray):
+            if isinstance(answer, np.ndarray) and entry in taken:  # the program has asked for its numbers
                 made[id(answer)] = way
         for source, reaching in turns.items():
             place = (source.file, source.line) if source is not None else None
             if place is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
             index = run.program.index(place[0])
-            for _, taken, copy in look.window.taken:
-                own = index.function_at(taken.line) is index.function_at(place[1])
-                if own and taken.file == place[0] and isinstance(copy, Tensor):
+            for _, where, copy in look.window.taken:
+                own = index.function_at(where.line) is index.function_at(place[1])
+                if own and where.file == place[0] and isinstance(copy, Tensor):
                     facts: dict[str, Any] = {"turns": len(reaching), "line": place[1]}
-                    yield run.finding(SHOWN, look.step, (taken.file, taken.line), place, say="last", **facts)
+                    yield run.finding(SHOWN, look.step, (where.file, where.line), place, say="last", **facts)
                     return
 
 

@@ -49,10 +49,21 @@ class Window(trace):
             self.made.append((entry, given, answer))
 
     def take(self, tensor: Any, copy: Any = None) -> None:
-        """Note that the program takes the numbers of a tensor: its own array, or a ``copy`` of other numbers."""
-        place = user_place() if tensor._node is not None and not active.sweeps else None
+        """Note that the program takes the numbers of a tensor: its own array, or a ``copy`` of other numbers.
+
+        What ``nn`` takes does not count: a layer may leave a gradient out on purpose, as Embedding does for its padding.
+        """
+        counts = tensor._node is not None and not active.sweeps and not _of_layer(sys._getframe(1))
+        place = user_place() if counts else None
         if place is not None:
             self.taken.append((tensor._node, place.source, copy))
+
+
+def _of_layer(frame: FrameType | None) -> bool:
+    """Return whether code of ``nn`` called the function of minigrad that a frame is in."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("minigrad", "numpy"):
+        frame = frame.f_back
+    return frame is not None and of_library(frame.f_globals.get("__name__", ""))
 
 
 class TapeValue:

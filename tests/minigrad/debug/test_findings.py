@@ -74,6 +74,26 @@ def test_each_check_has_two_mistakes_and_its_sentences_in_both_languages() -> No
     assert {key.partition(".")[0] for key in english["findings"]} == set(ORDER)
 
 
+def test_a_gradient_that_a_layer_leaves_out_is_no_cut_of_the_program(tmp_path: Path) -> None:
+    """Embedding stops the gradient of its padding, in each call; here one line calls it in each turn of a loop."""
+    text = """
+import numpy as np
+import nn
+
+rng = np.random.default_rng(0)
+table, out = nn.Embedding(9, 4, rng=rng, padding_idx=0), nn.Affine(4, 2, rng=rng)
+optimizer = nn.Adam([*table.parameters(), *out.parameters()], lr=0.05)
+ids = rng.integers(0, 9, (40, 6))
+labels = (ids == 3).any(axis=1).astype(np.int64)
+for step in range(60):
+    optimizer.zero_grad()
+    loss = nn.cross_entropy(out(nn.pool(table(ids), ids > 0)), labels)
+    loss.backward()
+    optimizer.step()
+"""
+    assert [str(found) for found in watched(tmp_path, text).findings] == []
+
+
 def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Path) -> None:
     text = PROGRAMS["ATTENTION"].replace("np.tril(", "np.triu(")
     assert watched(tmp_path, text).findings == []
