@@ -171,7 +171,7 @@ class Text(Joining):
         backward: bool = False,
     ) -> None:
         super().__init__(statements, results)
-        self.statements, self.results, self.names = statements, results, names
+        self.statements, self.names = statements, names
         self.constants, self.backward = constants, backward
         self.scipy = False
         self.lists: dict[Value, str] = {}
