@@ -134,7 +134,7 @@ def _array(name: str, array: Any, variables: Mapping[str, Any], more: str) -> st
 
 
 def _rows(array: Any, variables: Mapping[str, Any], more: str) -> str:
-    rest = f"<p>{more.format(len(array) - ROWS)}</p>" * (len(array) > ROWS and array.ndim > 1)
+    rest = f"<p>{more.format(len(array) - ROWS)}</p>" * (len(array) > ROWS)
     side = math.isqrt(math.prod(array.shape[1:]))
     square = array.shape[1:] in ((side, side), (side * side,), (1, side, side), (side, side, 1))
     if square and 6 <= side <= 32 and array.dtype.kind in "fiu":
@@ -143,7 +143,7 @@ def _rows(array: Any, variables: Mapping[str, Any], more: str) -> str:
     if vocabulary is not None:
         rows = ["".join(vocabulary[i] for i in np.ravel(row)[:200]) for row in np.atleast_2d(array)[:ROWS]]
         return f"<pre>{escape(chr(10).join(rows))}</pre>" + rest
-    flat = array.reshape(1 if array.ndim == 1 else len(array), -1)
+    flat = array.reshape(len(array), -1)  # targets stand row by row, as the inputs beside them
     lines = []
     for row in flat[:ROWS]:
         cells = [

@@ -34,7 +34,7 @@ def test_a_mistake_is_found_at_its_line(
 def test_nothing_is_said_about_a_healthy_program(tmp_path: Path, name: str) -> None:
     found = watched(tmp_path, PROGRAMS[name], causal=name == "ATTENTION")
     assert found.findings == []
-    assert found.text().startswith("Nothing found.\nAsked ")
+    assert found.text().startswith("Nothing found.\nBackward passes 0 to ")
 
 
 @pytest.mark.sampled(3)
