@@ -38,7 +38,17 @@ def stale(run: WatchedRun) -> Iterator[DebugFinding]:
     steps = [i for i, left in enumerate(run.watcher.stale) if left]
     others = len(run.watcher.stale) - 1
     if len(steps) >= 3 and len(steps) >= 0.5 * others:
-        yield run.finding(SHOWN, steps[0], run.backward, n=len(steps), steps=others)
+        yield run.finding(SHOWN, steps[0], run.backward, _update_line(run), n=len(steps), steps=others)
+
+
+def _update_line(run: WatchedRun) -> At | None:
+    """Return the line of the last update: the call of an optimizer's step, or a statement that reads gradients."""
+    for optimizer in run.optimizers:
+        calls = run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
+        if calls:
+            return calls[-1][0].file, calls[-1][1].lineno
+    own = run.updates()
+    return (own[-1][0].file, own[-1][1].lineno) if own else None
 
 
 @check("mixed gradients", "optimizer")
