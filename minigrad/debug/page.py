@@ -57,7 +57,9 @@ def debug_page(
     look = min(run.looks, key=lambda look: (abs(look.step - step), look.step))
     body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
     mark = step if findings else None
-    curves = loss_svg(watcher.losses, words["loss"], mark) + watcher.river.svg(words["river"], mark)
+    begun = {place for place in watcher.places if place is not None}
+    lines = [words["line"].format(place[1]) if place else "" for place in watcher.places] if len(begun) > 1 else ()
+    curves = loss_svg(watcher.losses, words["loss"], mark, lines) + watcher.river.svg(words["river"], mark)
     bad = watcher.origin if look.step != step and watcher.origin is not None and watcher.origin.step == step else None
     loss, shown = (look.loss, look.step) if bad is None or bad.loss is None else (bad.loss, step)
     said = [words["marked"].format(step)] * bool(findings)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, LEFT, TOP = 960, 200, 90, 24  # of a drawing; of the margins for its numbers and its title
 COLUMNS = 450  # a longer training is drawn in groups of steps
+COLORS = ("#3b7dd8", "#c25a00", "#2b8a5a", "#8a3fa0")  # of the curves of different losses
 
 
 class RiverStep(NamedTuple):
@@ -128,35 +129,47 @@ class GradientRiver:
         return self.svg() if self.steps else f"<p>{self!r}</p>"
 
 
-def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = None) -> str:
+def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = None, lines: Sequence[str] = ()) -> str:
     """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps.
 
-    A single step is a dot. ``mark`` is a step at which it draws a line.
+    A single step is a dot. ``mark`` is a step at which it draws a line. ``lines`` has for each step the line of the program
+    that began it: the losses of different ones, such as those of two networks in turn, are curves of their own.
     """
-    groups = _groups(len(losses))
-    values = [max((losses[i] for i in group), key=_rank) for group in groups]
+    groups, of = _groups(len(losses)), [*lines] or [""] * len(losses)
+    kinds = list(dict.fromkeys(of))[: len(COLORS)]
+    curves = {
+        kind: [_largest(losses, [step for step in group if of[step] == kind]) for group in groups] for kind in kinds
+    }
+    values = [losses[step] for steps in curves.values() for step in steps if step is not None]
     positive = [v for v in values if math.isfinite(v) and v > 0]
     log = len(positive) == len([v for v in values if math.isfinite(v)]) and max(positive, default=1) > 100 * min(
         positive, default=1
     )
     scale = _Scale(values, log)
     wide = (WIDTH - LEFT) / max(1, len(groups))
-    points = [(LEFT + (i + 0.5) * wide, scale.y(value)) for i, value in enumerate(values)]
-    parts = [
-        '<polyline fill="none" stroke="#3b7dd8" stroke-width="2" points="'
-        + " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        + '"/>'
-    ]
-    if len(points) == 1:
-        parts.append(f'<circle cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="4" fill="#3b7dd8"/>')
-    for i, (group, value) in enumerate(zip(groups, values)):
-        bad = f'<circle cx="{points[i][0]:.1f}" cy="{TOP + 5}" r="4" fill="#d03030"/>' * (not math.isfinite(value))
-        step = max(group, key=lambda step: _rank(losses[step]))
+    parts = []
+    for color, steps in zip(COLORS, curves.values()):
+        at = [(LEFT + (i + 0.5) * wide, scale.y(losses[step])) for i, step in enumerate(steps) if step is not None]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+        parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="{points}"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>' for x, y in at if len(at) == 1]
+    for i, group in enumerate(groups):
+        step: int = mark if mark is not None and mark in group else _largest(losses, group)
+        value, x = losses[step], LEFT + i * wide
+        bad = f'<circle cx="{x + wide / 2:.1f}" cy="{TOP + 5}" r="4" fill="#d03030"/>' * (not math.isfinite(value))
         parts.append(
-            f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{LEFT + i * wide:.1f}" '
+            f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{x:.1f}" '
             f'width="{wide:.2f}" y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>{bad}</g>'
         )
+    if len(kinds) > 1:
+        spans = [f'<tspan dx="14" fill="{color}">{kind}</tspan>' for color, kind in zip(COLORS, kinds)]
+        parts.append(f'<text x="{LEFT + 9 * len(title)}" y="15">{"".join(spans)}</text>')
     return drawing(title, scale, parts, len(losses), mark)
+
+
+def _largest(losses: Sequence[float], steps: Sequence[int]) -> Any:
+    """Return the step with the largest loss; None if there is no step."""
+    return max(steps, key=lambda step: _rank(losses[step]), default=None)
 
 
 def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int, mark: int | None) -> str:

@@ -120,3 +120,15 @@ def test_the_page_writes_tokens_with_the_vocabulary_of_the_program(tmp_path: Pat
     assert page is not None
     row = np.asarray(space["tokens"])[0]
     assert "".join(".abc"[i] for i in row) in page.read_text(encoding="utf-8")
+
+
+def test_the_losses_of_two_lines_are_two_curves() -> None:
+    """A GAN's: 999 steps of each in turn, drawn in groups. The step that is marked can be clicked."""
+    losses = [1.0 if step % 2 else -2.0 - step for step in range(1998)]
+    svg = loss_svg(losses, mark=5, lines=["of line 30", "of line 38"] * 999)
+    first, second = (
+        [float(point.split(",")[1]) for point in text.split()] for text in re.findall(r'points="([^"]+)"', svg)
+    )
+    assert len(set(second)) == 1 and max(first) > max(second) and first == sorted(first)
+    assert "of line 30" in svg and 'data-step="5"' in svg
+    assert loss_svg([1.0, 2.0]).count("<polyline") == 1
