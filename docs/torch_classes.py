@@ -106,17 +106,21 @@ def section() -> str:
     """Return the section of the page that says which class takes which weights."""
     lines = [
         HEADING,
-        "`nn.to_torch_state(ours)` is a state dict for the class beside it; `nn.from_torch_state(ours, theirs.state_dict())`",
-        "goes back. A test builds each line, and compares the results, a training step and its loss.",
+        "`nn.to_torch_state(ours)` is a state dict of NumPy arrays for the class beside it:",
+        "`theirs.load_state_dict({name: torch.from_numpy(a) for name, a in nn.to_torch_state(ours).items()})`.",
+        "`nn.from_torch_state(ours, theirs.state_dict())` goes back: it copies into `ours`. A test builds each line, and",
+        "compares the results, a training step and its loss.",
         "",
         "| here | PyTorch |",
         "|---|---|",
         *(
-            f"| `{pair.ours}` | `{pair.theirs}`{' called with `' + pair.settings + '` here' if pair.settings else ''} |"
+            f"| `{pair.ours}` | `{pair.theirs}`{f', ours called with `{pair.settings}`' if pair.settings else ''} |"
             for pair in PAIRS
         ),
         "",
-        "| class | what takes its weights |",
+        "These have no such class; their parts have:",
+        "",
+        "| class | what takes its weights in PyTorch |",
         "|---|---|",
         *(f"| {', '.join(f'`{name}`' for name in names.split())} | {what} |" for what, names in OTHERWISE.items()),
         "",
