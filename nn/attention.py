@@ -201,8 +201,8 @@ class DotProductAttention(GlobalAttention):
     """Attention with dot products, ``softmax(query key^T) value``. There are no parameters.
 
     Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot". With ``scale=True`` it is ``softmax(query key^T / sqrt(d)) value``,
-    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. Queries and keys have the same width d. The call and the errors are those of
-    :class:`GlobalAttention`.
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. A number as ``scale`` is the factor itself. Queries and keys have the same
+    width d. The call and the errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import nn
@@ -213,7 +213,7 @@ class DotProductAttention(GlobalAttention):
         array([[[0.88, 0.12]]])
     """
 
-    def __init__(self, scale: bool = False) -> None:
+    def __init__(self, scale: bool | float = False) -> None:
         super().__init__(DotScore(scale))
 
 

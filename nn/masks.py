@@ -89,8 +89,8 @@ def known(masks: Masks) -> Masks:
         UnsupportedError: attention has no option of one of these names.
     """
     if not masks.keys() <= _OPTIONS:
-        unknown = ", ".join(sorted(masks.keys() - _OPTIONS))
-        raise UnsupportedError(f"this attention has no option {unknown}: there are {', '.join(_OPTIONS)}")
+        unknown = [f"{name}, got {type(value).__name__}" for name, value in masks.items() if name not in _OPTIONS]
+        raise UnsupportedError(f"this attention has no option {'; '.join(unknown)}: there are {', '.join(_OPTIONS)}")
     return masks
 
 

@@ -26,7 +26,11 @@ UNSEEN: dict[tuple[str, str], str] = {
     ("generator_of_runs", "drop_a_check"): (
         "two of three draws drop the second check, whether x[2] and x[1] have the same sign; it alone stops the program only "
         "where x[0] and x[1], or the other four, change their signs together, and in none of the 64 data they do"
-    )
+    ),
+    ("binomial tree", "replace_a_constant"): (
+        "one of three draws changes the number of one node of the tree; it is multiplied by 0 unless the put is exercised at "
+        "this node, which it is in none of the data of the comparison"
+    ),
 }
 ENDLESS = {"work_queue"}  # without one of its checks, the loop of the function does not end on other data
 
