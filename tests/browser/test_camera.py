@@ -25,6 +25,7 @@ Show = Callable[..., Any]
 SIZES = [(1280, 800), (390, 844)]
 
 MEASURE = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def look(page: Any) -> None:
@@ -241,6 +242,7 @@ def test_on_a_projector_the_text_is_large(program: Program, size: tuple[int, int
     count = page.evaluate("timeline.count")
     for step in range(0, count + 1, max(1, count // 12)):
         page.evaluate(f"go({step})")
+        page.evaluate(PAINTED)  # a longer text changes the size of the picture, which the page hears one frame later
         small = page.evaluate(
             """() => [...document.querySelectorAll("body *")]
                 .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen, option")
