@@ -233,7 +233,9 @@ def test_every_attention_names_an_option_that_there_is_not(attention: Any) -> No
         for unknown in ("key_maks", "names", "shape", "masks"):
             with pytest.raises(TypeError, match=rf"\b{unknown}\b"):
                 call(X, **{unknown: None})
-    with pytest.raises(UnsupportedError, match=r"no option key_maks, got ndarray: there are key_mask, mask, bias, causal$"):
+    with pytest.raises(
+        UnsupportedError, match=r"no option key_maks, got ndarray: there are key_mask, mask, bias, causal$"
+    ):
         mask_and_bias(THREE, LIKE, {"causal": True, "key_maks": KEY})  # type: ignore[typeddict-unknown-key]
 
 
