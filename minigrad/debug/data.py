@@ -20,12 +20,7 @@ BETTER = 0.3  # the share of a target's variance by which another pairing of the
 SHARE_AGREED = 0.1  # the share of rows with the target of another row up to which two tables agree
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 SMALL = (1, 2)  # bytes of the whole numbers that wrap around
-LIKE = (
-    np.zeros_like,
-    np.empty_like,
-    np.full_like,
-    np.ones_like,
-)  # functions whose result has the dtype of their argument
+LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
 
 
 def _tables(run: WatchedRun) -> dict[str, Any]:
@@ -290,7 +285,7 @@ def class_weights(run: WatchedRun) -> Iterator[DebugFinding]:
                         continue
                     classes, counts = np.unique(own, return_counts=True)
                     weights = [np.unique(given[own == c]) for c in classes]
-                    if any(len(w) != 1 for w in weights) or len(classes) < 2 or given.min() < 0 or given.min() == 0:
+                    if any(len(w) != 1 for w in weights) or len(classes) < 2 or given.min() <= 0:
                         continue
                     numbers = np.array([float(w[0]) for w in weights])
                     if counts.max() >= 2 * counts.min() and np.corrcoef(counts, numbers)[0, 1] > 0.9:
@@ -332,7 +327,7 @@ def _masked(look: FullLook, node: TapeValue, tokens: int) -> bool:
     waiting, met = [node], set()
     for value in waiting:
         for use, source in look.operands(value):
-            zeros = np.size(use.value) in (tokens,) and not np.all(use.value)
+            zeros = np.size(use.value) == tokens and not np.all(use.value)
             if source.kind == "constant" and zeros and value.operation in ("multiply", "where", "divide", "getitem"):
                 return True
             if source.id not in met and source.operation is not None:

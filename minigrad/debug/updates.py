@@ -43,12 +43,13 @@ def stale(run: WatchedRun) -> Iterator[DebugFinding]:
 
 def _update_line(run: WatchedRun) -> At | None:
     """Return the line of the last update: the call of an optimizer's step, or a statement that reads gradients."""
-    for optimizer in run.optimizers:
-        calls = run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
-        if calls:
-            return calls[-1][0].file, calls[-1][1].lineno
-    own = run.updates()
-    return (own[-1][0].file, own[-1][1].lineno) if own else None
+    found = [call for optimizer in run.optimizers for call in _step_calls(run, optimizer)] or run.updates()
+    return (found[-1][0].file, found[-1][1].lineno) if found else None
+
+
+def _step_calls(run: WatchedRun, optimizer: Any) -> list[tuple[Any, Any]]:
+    """Return the calls of an optimizer's ``step`` in the program, each with the index of its file."""
+    return run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
 
 
 @check("mixed gradients", "optimizer")
@@ -70,7 +71,7 @@ def early_steps(run: WatchedRun) -> Iterator[DebugFinding]:
         calls = [update for update in run.watcher.updates if update.optimizer is optimizer]
         mine = {id(p) for p in optimizer.parameters}
         if len(calls) > 1 and mine & reached and not any(update.ready for update in calls):
-            lines = run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
+            lines = _step_calls(run, optimizer)
             at = (lines[0][0].file, lines[0][1].lineno) if lines else None
             yield run.finding(SHOWN, calls[0].sweeps, at, run.backward, calls=len(calls), tensors=len(mine))
 

@@ -65,7 +65,8 @@ def name_missing(text: str) -> None:
         _named.add(font)
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
         more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
-        print(f"note: no installed font has {shown}{more}, so pictures show boxes; install {font}", file=sys.stderr)
+        shows = "pictures show boxes, or places such as #4"
+        print(f"note: no installed font has {shown}{more}, so {shows}; install {font}", file=sys.stderr)
 
 
 def place_labels(texts: Sequence[str]) -> list[str]:

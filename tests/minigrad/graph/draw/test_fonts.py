@@ -101,11 +101,11 @@ def test_it_is_named_once_which_font_to_install(tmp_path: Path, capfd: pytest.Ca
     said = capfd.readouterr()
     assert said.out == ""
     assert said.err.splitlines() == [
-        "note: no installed font has こ た つ で み and 2 more characters, so pictures show boxes; "
+        "note: no installed font has こ た つ で み and 2 more characters, so pictures show boxes, or places such as #4; "
         "install Noto Sans CJK (on Debian: apt install fonts-noto-cjk)",
-        "note: no installed font has 🚀, so pictures show boxes; "
+        "note: no installed font has 🚀, so pictures show boxes, or places such as #4; "
         "install Symbola (on Debian: apt install fonts-symbola)",
-        "note: no installed font has म र ा ठ ी, so pictures show boxes; "
+        "note: no installed font has म र ा ठ ी, so pictures show boxes, or places such as #4; "
         "install Noto Sans Devanagari (on Debian: apt install fonts-noto-core)",
     ]
 
