@@ -91,8 +91,7 @@ OTHERWISE = {
     "nn.DotScore nn.CosineScore nn.LocalAttention nn.GlobalAttention nn.DotProductAttention",
     "a module of your own with the same attributes": "nn.Module nn.Residual models.Model models.GPT models.Bigram "
     "models.SkipGram models.TwoLayerTransformer models.Transformer models.TransformerClassifier models.RNNEncoderDecoder "
-    "models.VisionTransformer",
-    "the weights of a pretrained BERT, with `models.BertEncoder.from_safetensors`": "models.BertEncoder",
+    "models.VisionTransformer models.BertEncoder",
 }
 HEADING = "## Classes and their weights\n"
 
@@ -108,8 +107,8 @@ def section() -> str:
         HEADING,
         "`nn.to_torch_state(ours)` is a state dict of NumPy arrays for the class beside it:",
         "`theirs.load_state_dict({name: torch.from_numpy(a) for name, a in nn.to_torch_state(ours).items()})`.",
-        "`nn.from_torch_state(ours, theirs.state_dict())` goes back: it copies into `ours`. A test builds each line, and",
-        "compares the results, a training step and its loss.",
+        "`nn.from_torch_state(ours, theirs.state_dict())` goes back: it copies into `ours`. A test builds both classes",
+        "of each row of this table, and compares their results, a training step and its loss.",
         "",
         "| here | PyTorch |",
         "|---|---|",
@@ -118,7 +117,7 @@ def section() -> str:
             for pair in PAIRS
         ),
         "",
-        "These have no such class; their parts have:",
+        "The classes below have no counterpart in PyTorch, but most of their parts do:",
         "",
         "| class | what takes its weights in PyTorch |",
         "|---|---|",

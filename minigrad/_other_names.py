@@ -8,6 +8,7 @@ with PyTorch's.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -208,6 +209,35 @@ contiguous: t, whose memory may have any layout
 requires_grad_: t.requires_grad = True
 """)
 
+# Hints for methods of a module.
+MODULE = _read("""
+register_forward_hook register_forward_pre_hook: t.register_hook(f) for a tensor in forward; minigrad.trace() records all values
+register_backward_hook register_full_backward_hook register_full_backward_pre_hook: t.register_hook(f) for a tensor in forward
+register_buffer: self.name = nn.Buffer(array)
+register_parameter: self.name = nn.Parameter(array)
+register_module add_module: self.name = module
+get_parameter get_buffer: dict(module.named_parameters())[path], and the same with named_buffers
+get_submodule: dict(module.named_modules())[path]
+children named_children: module.named_modules(), which lists the modules inside of modules too
+apply: a loop over module.modules()
+cuda cpu: module.to('{name}')
+float double half bfloat16 type: module.astype(dtype)
+requires_grad_: a loop over module.parameters(): p.requires_grad = False
+save: nn.save_weights(module, path)
+load: nn.load_weights(module, path)
+compile: module(x), which NumPy runs directly
+fit: nn.fit(module, batches, loss, optimizer, epochs=10)
+predict: module(x) under minigrad.no_grad(), after module.eval()
+summary: nn.summary(module, x)
+""")
+
+# Hints for methods and attributes of an optimizer.
+OPTIMIZER = _read("""
+param_groups: optimizer.lr, which is one for all; a group is given to the constructor and may have an "lr_scale"
+add_param_group: all groups in the constructor
+minimize apply_gradients: loss.backward(), then optimizer.step()
+""")
+
 # Names of other libraries for the settings of the models' configs, and ours.
 SETTINGS = _read("""
 block_size n_ctx n_positions context_length max_seq_len: window
@@ -230,6 +260,7 @@ n_vocab vocabulary_size: vocab_size
 """)
 
 _TABLES = {"minigrad": MINIGRAD, "nn": NN, "nn.functional": FUNCTIONAL, "models": MODELS}
+_OBJECTS = {"module": MODULE, "optimizer": OPTIMIZER}
 
 
 def missing(package: str, name: str) -> AttributeError:
@@ -244,6 +275,15 @@ def missing(package: str, name: str) -> AttributeError:
 def of_tensor(name: str) -> str:
     """Return what to write in place of a method that a Tensor does not have, or ""."""
     return TENSOR.get(name) or ("" if name.startswith("_") else _numpys(name))
+
+
+def of_object(value: object, kind: str, name: str) -> Any:
+    """Raise the error for an attribute that a "module" or an "optimizer" does not have; call it from ``__getattr__``."""
+    if name.startswith("_") or hasattr(type(value), name):  # a property whose own error is an AttributeError
+        return object.__getattribute__(value, name)
+    instead = _OBJECTS[kind].get(name, "").replace("{name}", name)
+    said = f"'{type(value).__name__}' object has no attribute '{name}'"
+    raise AttributeError(f"{said}: write {instead}" if instead else said, name=name, obj=value)
 
 
 def setting(name: str, known: list[str]) -> str:

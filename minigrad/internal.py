@@ -155,6 +155,11 @@ def missing(module: str, name: str) -> Any:
     return import_module("._other_names", __package__).missing(module, name)
 
 
+def missing_attribute(value: object, kind: str, name: str) -> Any:
+    """Raise the error for an attribute that a "module" or an "optimizer" does not have; call it from ``__getattr__``."""
+    return import_module("._other_names", __package__).of_object(value, kind, name)
+
+
 def setting(name: str, known: list[str]) -> str:
     """Return our name, one of the ``known`` ones, for a setting of a model in another library, or ""."""
     ours: str = import_module("._other_names", __package__).setting(name, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from minigrad.internal import (
     active,
     array_of,
     as_array,
+    missing_attribute,
     node_of,
     recorders,
     scope,
@@ -123,6 +124,12 @@ class Module:
     training = True  # set on the instance by train() and eval()
 
     forward: Callable[..., Any] = _missing_forward
+
+    if not TYPE_CHECKING:  # with __getattr__, a type checker would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error for a missing attribute. For a name of another library, it says what to write."""
+            return missing_attribute(self, "module", name)
 
     def __call__(self: _Runs[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Run ``forward``. Inside ``with trace():``, its operations are recorded under the path of this module."""

@@ -3,12 +3,12 @@
 import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
-from minigrad.internal import Array, Division, out_of_memory, same_place, to_host, update_in_blocks
+from minigrad.internal import Array, Division, missing_attribute, out_of_memory, same_place, to_host, update_in_blocks
 
 from ._checks import as_number, beside, check_kind, shown
 from .module import Module
@@ -56,6 +56,12 @@ class Optimizer:
     elementwise = False  # whether an update treats each element alone: parameters are then joined and divided for speed
     _division: Division | None = None
     _options: tuple[Any, ...] = ()  # the settings for which the state was made
+
+    if not TYPE_CHECKING:  # with __getattr__, a type checker would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error for a missing attribute. For a name of another library, it says what to write."""
+            return missing_attribute(self, "optimizer", name)
 
     def __init_subclass__(cls) -> None:
         """Find the settings: the arguments after ``parameters``; with ``**options``, also those of the class above."""

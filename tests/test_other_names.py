@@ -231,6 +231,32 @@ def test_methods_of_others() -> None:
         assert not hasattr(t, name)
 
 
+def test_attributes_of_other_modules_and_optimizers() -> None:
+    """Every name is missing, and is answered; a name of nobody's stays plain, and so does a private one."""
+    layer = nn.Affine(2, 1, rng=rng)
+    for value, table in ((layer, _other_names.MODULE), (nn.SGD(layer.parameters(), 0.1), _other_names.OPTIMIZER)):
+        said = f"'{type(value).__name__}' object has no attribute"
+        for name in table:
+            with pytest.raises(AttributeError, match=rf"^{said} '{name}': write ") as raised:
+                getattr(value, name)
+            assert (raised.value.name, raised.value.obj is value) == (name, True)
+        for name in ("frobnicate", "_params", "__array__"):
+            with pytest.raises(AttributeError, match=rf"^{said} '{name}'$"):
+                getattr(value, name)
+    with pytest.raises(AttributeError, match=r"'cuda': write module.to\('cuda'\)$"):
+        layer.cuda()  # type: ignore[attr-defined]
+
+
+def test_an_error_in_a_property_of_a_module_is_its_own() -> None:
+    class Own(nn.Module):
+        @property
+        def children(self) -> Any:
+            return self.nothing  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match=r"'Own' object has no attribute 'nothing'$"):
+        _ = Own().children
+
+
 def test_an_error_in_a_property_of_a_subclass_is_its_own() -> None:
     class Own(Tensor):
         @property
