@@ -1,7 +1,7 @@
-"""Find the loops of a function in its statements, runs of equal turns, and write each run as one loop again.
+"""Find what a function repeats, equal turns of statements, and write each repeat as one loop again.
 
 Each argument is the same in every turn, or computed in the same turn, or taken over from the turn before, or an element of a
-list. What is unclear is no run. The statements keep their order, and each reads the same values as before, so that no bit
+list. What is unclear is not repeated. The statements keep their order, and each reads the same values as before, so that no bit
 changes.
 """
 
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .loops import Carried, Listed, Loop, Spread, Turn
-from .statements import Check, Memory, Statement, Value, key_of, key_of_call, leaves_of, replaced, values_in
+from .loops import Carried, Listed, Loop, Spread, TurnIndex
+from .statements import Check, Memory, Statement, Value, key_of, leaves_of, replaced, values_in
 
 FEWEST = 3  # turns
 _PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
@@ -33,8 +33,8 @@ def folded(
     """
     search = Search(statements, results, paths, every)
     middle = next((i for i, each in enumerate(statements) if each.backward), len(statements))
-    search.fold(0, middle)
-    search.fold(middle, len(statements))
+    search.find(0, middle)
+    search.find(middle, len(statements))
     return _Folding(search).done(results)
 
 
@@ -43,7 +43,7 @@ class Role(NamedTuple):
 
     kind: str
     leaf: Any = None  # the argument in the last turn; of a carried value, the one in the first turn
-    place: tuple[int, int] = (0, 0)  # the statement of a turn that computes it, and which of its outputs it is
+    slot: tuple[int, int] = (0, 0)  # the statement of a turn that computes it, and which of its outputs it is
     loop: Repeat | None = None
     first: int = 0
     step: int = 0
@@ -59,7 +59,7 @@ class Repeat:
 
 
 class Search:
-    """Finds the runs of equal turns: those that save lines, or every one if the number of turns is free."""
+    """Finds the repeats of equal turns: those that save lines, or every one if the number of turns is free."""
 
     def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], every: bool) -> None:
         self.statements, self.every = statements, every
@@ -68,38 +68,38 @@ class Search:
         for i, statement in enumerate(statements):
             for value in statement.values:
                 self.readers.setdefault(value, []).append(i)
-        self.runs: list[Repeat] = []
+        self.repeats: list[Repeat] = []
         self.leaves = [leaves_of(statement) for statement in statements]
         self.made = {v: (i, o) for i, statement in enumerate(statements) for o, v in enumerate(statement.outputs)}
-        self.home: dict[Value, tuple[Repeat, int, tuple[int, int]]] = {}  # the run, the turn and the place of a value
+        self.home: dict[Value, tuple[Repeat, int, tuple[int, int]]] = {}  # the repeat, the turn and the slot of a value
         self.picks = {statement.outputs[0]: _pick(statement) for statement in statements if _pick(statement)}
         forms: dict[Any, int] = {}
         self.forms = np.array([forms.setdefault(_form(statement), len(forms)) for statement in statements], int)
 
-    def fold(self, low: int, high: int) -> None:
-        """Find the runs between two statements."""
+    def find(self, low: int, high: int) -> None:
+        """Find the repeats between two statements."""
         # Loops that save no lines. A turn that is several turns of such a loop saves none either.
         useless: list[tuple[int, int, int]] = []
         for period, start, end in self.candidates(low, high):
             if any(period % p == 0 and first - p <= start and end <= last + p for p, first, last in useless):
                 continue
-            run = self.best(period, start, end)
-            if run is None:
+            repeat = self.best(period, start, end)
+            if repeat is None:
                 continue
-            if not self.every and self.lines_saved(run) <= 0:
+            if not self.every and self.lines_saved(repeat) <= 0:
                 useless.append((period, start, end))
                 continue
-            self.add(run)
-            self.fold(low, run.start)
-            self.fold(run.end, high)
+            self.add(repeat)
+            self.find(low, repeat.start)
+            self.find(repeat.end, high)
             return
 
-    def add(self, run: Repeat) -> None:
-        self.runs.append(run)
-        for i in range(run.start, run.end):
-            turn, position = divmod(i - run.start, run.period)
+    def add(self, repeat: Repeat) -> None:
+        self.repeats.append(repeat)
+        for i in range(repeat.start, repeat.end):
+            turn, position = divmod(i - repeat.start, repeat.period)
             for o, value in enumerate(self.statements[i].outputs):
-                self.home[value] = run, turn, (position, o)
+                self.home[value] = repeat, turn, (position, o)
 
     def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
         """Return ``(period, start, end)`` of statements of equal form: those that save most first, or the shortest turns."""
@@ -114,7 +114,7 @@ class Search:
         return [(period, start, end) for _, period, start, end in sorted(found)]
 
     def best(self, period: int, start: int, end: int) -> Repeat | None:
-        """Return the run of a period that reads best; it may leave out turns at both ends."""
+        """Return the repeat of a period that reads best; it may leave out turns at both ends."""
         found: tuple[float, Repeat] | None = None
         for first in range(start, min(start + 3 * period, end - FEWEST * period + 1)):
             most = (end - first) // period  # no score is higher
@@ -123,33 +123,33 @@ class Search:
             roles = self.roles(first, period, FEWEST)
             if roles is None or (found is not None and self.score(Repeat(first, period, most, roles)) <= found[0]):
                 continue
-            run = self.longest(first, period, end)
-            if found is None or self.score(run) > found[0]:
-                found = self.score(run), run
+            repeat = self.longest(first, period, end)
+            if found is None or self.score(repeat) > found[0]:
+                found = self.score(repeat), repeat
         return None if found is None else found[1]
 
     def longest(self, start: int, period: int, end: int) -> Repeat:
-        """Return the run with the largest number of equal turns; the statements of an equal loop may follow."""
+        """Return the repeat with the largest number of equal turns; the statements of an equal loop may follow."""
         numbers = range(FEWEST + 1, (end - start) // period + 1)
         count = FEWEST + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
         roles = self.roles(start, period, count)
         assert roles is not None
         return Repeat(start, period, count, roles)
 
-    def lines_saved(self, run: Repeat) -> int:
+    def lines_saved(self, repeat: Repeat) -> int:
         """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
         saved, collected = 0, 0
-        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
-        for position in range(run.period):
-            at = run.start + run.period + position  # in the second turn
+        carried = {role.slot for roles in repeat.roles for role in roles if role.kind == "carried"}
+        for position in range(repeat.period):
+            at = repeat.start + repeat.period + position  # in the second turn
             values = self.statements[at].outputs
             if any(value in self.picks for value in values):
                 continue
             readers = [reader for value in values for reader in self.readers.get(value, [])]
             alone = len(readers) != 1 or (position, 0) in carried or not self.close(at, readers[0])
             several = self.statements[at].several  # a call of a function: a long line of its own
-            saved += (run.count - 1) * (2 if several else alone)
-            collected += any(not run.start <= reader < run.end for reader in readers)
+            saved += (repeat.count - 1) * (2 if several else alone)
+            collected += any(not repeat.start <= reader < repeat.end for reader in readers)
         return saved - 1 - len(carried) - 2 * collected
 
     def close(self, i: int, reader: int) -> bool:
@@ -157,19 +157,19 @@ class Search:
         one, other = self.statements[i], self.statements[reader]
         return reader > i and (one.entry is other.entry if one.backward else str(one.place) == str(other.place))
 
-    def score(self, run: Repeat) -> float:
-        """Return how well a run reads: many turns, few values that are taken over, and those with names of the user."""
-        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
-        score = float(run.count)
+    def score(self, repeat: Repeat) -> float:
+        """Return how well a repeat reads: many turns, few values that are taken over, and those with names of the user."""
+        carried = {role.slot for roles in repeat.roles for role in roles if role.kind == "carried"}
+        score = float(repeat.count)
         for position, o in carried:
-            value = self.statements[run.start + position].outputs[o]
+            value = self.statements[repeat.start + position].outputs[o]
             of = value.cotangent_of or value
             score -= 0.1 if of.name or (of.statement is not None and of.statement.name) else 1.5
-        before = self.statements[run.start - 1].place if run.start else None
-        return score - 0.2 * (str(before) == str(self.statements[run.start].place))
+        before = self.statements[repeat.start - 1].place if repeat.start else None
+        return score - 0.2 * (str(before) == str(self.statements[repeat.start].place))
 
     def roles(self, start: int, period: int, count: int) -> list[list[Role]] | None:
-        """Return the role of each argument in a run; None if the turns are not equal."""
+        """Return the role of each argument in a repeat; None if the turns are not equal."""
         found = []
         for position in range(period):
             numbers = range(start + position, start + period * count, period)
@@ -226,10 +226,10 @@ class Search:
                 return Role("pick", source, first=picks[0][1], step=step)
         homes = [self.home.get(value) for value in column]
         if homes[0] is not None:
-            run, _, place = homes[0]
-            turns = [home[1] for home in homes if home is not None and home[0] is run and home[2] == place]
+            repeat, _, slot = homes[0]
+            turns = [home[1] for home in homes if home is not None and home[0] is repeat and home[2] == slot]
             step = _step(turns) if len(turns) == len(homes) else None
-            return None if step is None else Role("element", column[-1], place, run, turns[0], step)
+            return None if step is None else Role("element", column[-1], slot, repeat, turns[0], step)
         if any(value not in self.paths for value in column):
             return None
         parts = [re.split(r"\[(\d+)\]", self.paths[value]) for value in column]
@@ -240,26 +240,26 @@ class Search:
             return None
         (i,) = differing
         step = _step([int(each[i]) for each in parts])
-        return None if step is None else Role("leaf", column[-1], first=int(parts[0][i]), step=step, place=(i, 0))
+        return None if step is None else Role("leaf", column[-1], first=int(parts[0][i]), step=step, slot=(i, 0))
 
 
 class _Folding:
-    """Makes loops of the runs."""
+    """Makes loops of the repeats."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self.elements: dict[Value, Value] = {}
 
     def done(self, results: Any) -> tuple[list[Statement], Any]:
-        statements, runs = self.search.statements, sorted(self.search.runs, key=lambda run: run.start)
-        for run in runs:
-            run.loop = self.loop(run)
+        statements, repeats = self.search.statements, sorted(self.search.repeats, key=lambda repeat: repeat.start)
+        for repeat in repeats:
+            repeat.loop = self.loop(repeat)
         found: list[Statement] = []
         at = 0
-        for run in runs:
-            assert run.loop is not None
-            found += [*statements[at : run.start], run.loop]
-            at = run.end
+        for repeat in repeats:
+            assert repeat.loop is not None
+            found += [*statements[at : repeat.start], repeat.loop]
+            at = repeat.end
         found += statements[at:]
         for statement in found:
             own = statement if isinstance(statement, Loop) else None
@@ -270,29 +270,29 @@ class _Folding:
                 statement.carried = [c._replace(first=self.outside(c.first)) for c in statement.carried]
         return found, replaced(self.outside, results)
 
-    def loop(self, run: Repeat) -> Loop:
-        """Return the loop of a run. Its body is the last turn, with places for what differs from turn to turn."""
-        start, period = run.start, run.period
-        turns = [self.search.statements[i : i + period] for i in range(start, run.end, period)]
+    def loop(self, repeat: Repeat) -> Loop:
+        """Return the loop of a repeat. Its body is the last turn, with stand-ins for what differs from turn to turn."""
+        start, period = repeat.start, repeat.period
+        turns = [self.search.statements[i : i + period] for i in range(start, repeat.end, period)]
         loop = Loop(turns)
         carried: dict[Any, Carried] = {}
-        for roles, statement in zip(run.roles, loop.body):
-            leaves = [self.placed(role, leaf, loop, carried, run) for role, leaf in zip(roles, leaves_of(statement))]
+        for roles, statement in zip(repeat.roles, loop.body):
+            leaves = [self.placed(role, leaf, loop, carried, repeat) for role, leaf in zip(roles, leaves_of(statement))]
             given = iter(leaves)
             _rewrite(statement, lambda _, given=given: next(given))  # type: ignore[misc]
         loop.carried = [*carried.values()]
         return loop
 
-    def placed(self, role: Role, leaf: Any, loop: Loop, carried: dict[Any, Carried], run: Repeat) -> Any:
+    def placed(self, role: Role, leaf: Any, loop: Loop, carried: dict[Any, Carried], repeat: Repeat) -> Any:
         """Return what stands for an argument in the body."""
         if role.kind in ("same", "turn"):
             return leaf
         if role.kind == "carried":
-            key = role.place, key_of(role.leaf)
+            key = role.slot, key_of(role.leaf)
             if key not in carried:
-                carried[key] = self.carry(role, leaf, loop, run, role.place in {place for place, _ in carried})
+                carried[key] = self.carry(role, leaf, loop, repeat, role.slot in {slot for slot, _ in carried})
             return carried[key].value
-        counter = Turn(role.first, role.step)
+        counter = TurnIndex(role.first, role.step)
         loop.counters.append(counter)
         if role.kind == "count":
             return counter
@@ -300,17 +300,17 @@ class _Folding:
         if role.kind == "pick":
             loop.elements.append(Listed(value, self.outside(role.leaf), counter))
         elif role.loop is not None:
-            loop.elements.append(Listed(value, self.collected(role.loop, role.place), counter, True))
+            loop.elements.append(Listed(value, self.collected(role.loop, role.slot), counter, True))
         else:
             parts = re.split(r"(\[\d+\])", self.search.paths[leaf])
-            before, after = "".join(parts[: role.place[0]]), "".join(parts[role.place[0] + 1 :])
+            before, after = "".join(parts[: role.slot[0]]), "".join(parts[role.slot[0] + 1 :])
             loop.elements.append(Listed(value, (f"{before}[", f"]{after}"), counter))
         return value
 
-    def carry(self, role: Role, leaf: Value, loop: Loop, run: Repeat, known: bool) -> Carried:
-        position, output = role.place
+    def carry(self, role: Role, leaf: Value, loop: Loop, repeat: Repeat, known: bool) -> Carried:
+        position, output = role.slot
         last = loop.body[position].outputs[output]
-        readers = [i for i, roles in enumerate(run.roles) for each in roles if _same_role(each, role)]
+        readers = [i for i, roles in enumerate(repeat.roles) for each in roles if _same_role(each, role)]
         shared = not known and max(readers) <= position
         value = _stand_in(leaf)
         if shared:  # the name gets its new value: an expression with the old one must not move past that
@@ -318,30 +318,30 @@ class _Folding:
             value.memory.writes = [*leaf.memory.writes, loop.body[position].number + 0.5]  # type: ignore[list-item]
         return Carried(value, role.leaf, last, shared)
 
-    def collected(self, run: Repeat, place: tuple[int, int]) -> Value:
-        assert run.loop is not None
-        value = run.loop.body[place[0]].outputs[place[1]]
-        if value not in run.loop.collected:
-            run.loop.collected.append(value)
+    def collected(self, repeat: Repeat, slot: tuple[int, int]) -> Value:
+        assert repeat.loop is not None
+        value = repeat.loop.body[slot[0]].outputs[slot[1]]
+        if value not in repeat.loop.collected:
+            repeat.loop.collected.append(value)
         return value
 
     def outside(self, leaf: Any, reader: Loop | None = None) -> Any:
         """Return what stands for a value outside of its loop: an element of a list, unless it is of the last turn."""
         if type(leaf) is not Value or leaf not in self.search.home:
             return leaf
-        run, turn, place = self.search.home[leaf]
+        repeat, turn, slot = self.search.home[leaf]
         pick = self.search.picks.get(leaf)
         if pick is not None and pick[0] in self.search.home:
             pick = None
-        if turn == run.count - 1 and (pick is None or run.loop is reader):
+        if turn == repeat.count - 1 and (pick is None or repeat.loop is reader):
             return leaf
         if leaf not in self.elements:
-            assert run.loop is not None
+            assert repeat.loop is not None
             value = self.elements[leaf] = _stand_in(leaf)
             if pick is None:
-                run.loop.read_later.append(Listed(value, self.collected(run, place), turn, True))
+                repeat.loop.read_later.append(Listed(value, self.collected(repeat, slot), turn, True))
             else:
-                run.loop.read_later.append(Listed(value, *pick))
+                repeat.loop.read_later.append(Listed(value, *pick))
         return self.elements[leaf]
 
     def spread(self, items: Any) -> Any:
@@ -356,9 +356,9 @@ class _Folding:
                 kept.append(self.spread(items[at]))
                 at += 1
                 continue
-            (run, first, place), (_, last, _) = (self.search.home[items[i]] for i in (at, end - 1))
-            ends = min(first, last), run.count - 1 - max(first, last)
-            kept.append(Spread(self.collected(run, place), ends, last < first))
+            (repeat, first, slot), (_, last, _) = (self.search.home[items[i]] for i in (at, end - 1))
+            ends = min(first, last), repeat.count - 1 - max(first, last)
+            kept.append(Spread(self.collected(repeat, slot), ends, last < first))
             at = end
         return type(items)(kept)
 
@@ -397,7 +397,7 @@ def form_of(statement: Statement) -> Any:
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    return key_of_call(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
+    return key_of(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
 
 
 def _shape(tree: Any) -> Iterator[Any]:
@@ -456,4 +456,4 @@ def _rewrite(statement: Statement, function: Callable[[Any], Any]) -> None:
 
 
 def _same_role(a: Role, b: Role) -> bool:
-    return a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))
+    return a.slot == b.slot and bool(key_of(a.leaf) == key_of(b.leaf))

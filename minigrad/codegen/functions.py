@@ -61,7 +61,7 @@ def function_lines(text: Any, function: WrittenFunction) -> list[TextLine]:
     names, opening, parameters = text.names, [], []
     for given in function.inputs:
         if isinstance(given, tuple):
-            parameters.append(names.free("saved"))
+            parameters.append(names.take("saved"))
             opening.append(f"{targets([*map(names.give, given)])} = {parameters[-1]}")
         else:
             parameters.append(names.give(given))

@@ -18,7 +18,7 @@ class TextLine(NamedTuple):
     statements: Sequence[Statement] = ()
 
 
-class Turn(Expression):
+class TurnIndex(Expression):
     """An integer that is ``first`` in the first turn, and ``step`` more in each further turn."""
 
     def __init__(self, first: int | Length, step: int) -> None:
@@ -69,7 +69,7 @@ class Listed(NamedTuple):
 
     value: Value
     source: Value | tuple[str, str]
-    at: int | Turn
+    at: int | TurnIndex
     collected: bool = False
 
 
@@ -108,7 +108,7 @@ class Loop(Statement):
         self.count: int | Length = len(turns)
         self.carried: list[Carried] = []
         self.collected: list[Value] = []
-        self.counters: list[Turn] = []
+        self.counters: list[TurnIndex] = []
         self.elements: list[Listed] = []
         self.read_later: list[Listed] = []
         self.backward = self.body[0].backward
@@ -130,7 +130,7 @@ def loop_lines(text: Any, loop: Loop) -> list[TextLine]:
     collected = [value for statement in loop.body for value in statement.outputs if value in loop.collected]
     for value in collected:
         wanted = names.wanted(value)
-        text.lists[value] = names.free(wanted + ("_list" if wanted.endswith("s") else "s"))
+        text.lists[value] = names.take(wanted + ("_list" if wanted.endswith("s") else "s"))
         lines.append(TextLine(f"{text.lists[value]} = []"))
     head = _header(text, loop)
     for element in loop.elements:
@@ -163,7 +163,7 @@ def _first(text: Any, loop: Loop, carried: Carried) -> list[TextLine]:
         )
         inherits = fits and text.gives_way(first, loop)
     wanted = names.wanted(carried.last) + "_before" * (not carried.shared)
-    name = names.of[first] if inherits else names.free(wanted)
+    name = names.of[first] if inherits else names.take(wanted)
     names.of[carried.value] = name
     if carried.shared:
         names.of[carried.last] = name
@@ -176,8 +176,8 @@ def _header(text: Any, loop: Loop) -> str:
     if not loop.counters:
         return f"for _ in range({count}):"
     if text.counter is None:
-        free = [name for name in _COUNTERS if text.names.is_free(name)]
-        text.counter = text.names.free(free[0] if free else "turn")
+        free = [name for name in _COUNTERS if text.names.is_unused(name)]
+        text.counter = text.names.take(free[0] if free else "turn")
     plain = [counter for counter in loop.counters if abs(counter.step) == 1]
     start, sign = (plain[0].first, plain[0].step) if plain else (0, 1)
     try:
@@ -194,7 +194,7 @@ def _header(text: Any, loop: Loop) -> str:
 
 
 def _element(text: Any, element: Listed) -> str:
-    index = element.at.text if isinstance(element.at, Turn) else str(element.at)
+    index = element.at.text if isinstance(element.at, TurnIndex) else str(element.at)
     if isinstance(element.source, tuple):
         before, after = element.source
         return f"{before}{index}{after}"

@@ -28,7 +28,7 @@ from .statements import Check, Memory, Statement, Value, key_of, leaves_of, meth
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
 
 
-class Call:
+class CalledModule:
     """The call of a module: the statements ``first`` to ``last`` in each of its spans, the first of which is forward."""
 
     def __init__(self, scope: Scope, ancestors: Sequence[Scope]) -> None:
@@ -66,17 +66,17 @@ class Call:
         return key_of(leaf)
 
 
-def calls_of(statements: Sequence[Statement]) -> list[Call]:
+def calls_of(statements: Sequence[Statement]) -> list[CalledModule]:
     """Return the calls of modules whose blocks lie inside of those of their callers."""
-    found: dict[int, Call] = {}
+    found: dict[int, CalledModule] = {}
     for i, statement in enumerate(statements):
         for depth, scope in enumerate(statement.scopes):
             if id(scope) not in found:
-                found[id(scope)] = Call(scope, statement.scopes[:depth])
+                found[id(scope)] = CalledModule(scope, statement.scopes[:depth])
             found[id(scope)].spans.setdefault(statement.sweep, [i, i])[1] = i
     spans = [(first, -last, len(c.ancestors), c) for c in found.values() for first, last in c.spans.values()]
-    crossing: set[Call] = set()
-    around: list[tuple[int, Call]] = []
+    crossing: set[CalledModule] = set()
+    around: list[tuple[int, CalledModule]] = []
     for first, minus, _, call in sorted(spans, key=lambda span: span[:3]):
         around = [each for each in around if each[0] >= first]
         for last, other in around:
@@ -86,7 +86,7 @@ def calls_of(statements: Sequence[Statement]) -> list[Call]:
     return [call for call in found.values() if call not in crossing]
 
 
-def sites(calls: Sequence[Call]) -> int:
+def sites(calls: Sequence[CalledModule]) -> int:
     """Return about how many lines would call a function: a loop calls one module at equal distances."""
     found = 0
     for owner in {id(call.owner): None for call in calls}:
@@ -115,19 +115,19 @@ class Modules:
         for visible, hidden in reversed(self.chosen(calls_of(statements))):  # the inner ones first
             _Extraction(self, visible, hidden).replace()
 
-    def chosen(self, calls: Sequence[Call]) -> list[tuple[list[Call], list[Call]]]:
+    def chosen(self, calls: Sequence[CalledModule]) -> list[tuple[list[CalledModule], list[CalledModule]]]:
         """Return the calls that become calls of one function, for each function, the outer functions first.
 
         The second list has the calls that another call of an outer function contains.
         """
-        alike: dict[Any, list[Call]] = {}
+        groups: dict[Any, list[CalledModule]] = {}
         for call in calls:
             signature = call.signature(self.statements)
             if signature is not None:
-                alike.setdefault((type(call.owner), signature), []).append(call)
+                groups.setdefault((type(call.owner), signature), []).append(call)
         hidden: set[int] = set()  # all calls of a function but the first, which the text has
         found = []
-        for group in sorted(alike.values(), key=lambda group: max(len(call.ancestors) for call in group)):
+        for group in sorted(groups.values(), key=lambda group: max(len(call.ancestors) for call in group)):
             visible = [call for call in group if not hidden & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
             if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
@@ -176,11 +176,11 @@ class Modules:
 class _Extraction:
     """Makes the functions of one module of its calls. The bodies are copies of the blocks of the first call."""
 
-    def __init__(self, modules: Modules, visible: Sequence[Call], hidden: Sequence[Call]) -> None:
+    def __init__(self, modules: Modules, visible: Sequence[CalledModule], hidden: Sequence[CalledModule]) -> None:
         self.modules, self.calls, self.first, self.count = modules, [*visible, *hidden], visible[0], len(visible)
         self.blocks = [*self.first.blocks(modules.now)]
         # for each value of the first call, the one in each call
-        self.alike = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in self.calls), strict=True)}
+        self.twins = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in self.calls), strict=True)}
         self.clones: dict[Value, Value] = {}
         self.at = of_data("at")
         self.prefixes: Sequence[str] | None = None  # of the keys, in each call
@@ -191,8 +191,8 @@ class _Extraction:
         if not self.use_keys():
             return
         for value in [v for block in self.blocks for each in block for v in each.outputs]:
-            if value not in self.alike:  # what an inner function keeps
-                self.alike[value] = (value, *(of_data(value.name) for _ in self.calls[1:]))
+            if value not in self.twins:  # what an inner function keeps
+                self.twins[value] = (value, *(of_data(value.name) for _ in self.calls[1:]))
         read = self.read_outside()
         made = [[v for each in block for v in each.outputs] for block in self.blocks]
         kept = [self.kept(i, made[i], read) for i in range(len(made))]
@@ -217,7 +217,7 @@ class _Extraction:
             for n, (first, last) in enumerate([each[i] for each in spans]):
                 args = [self.in_call(v, n) for v in given] + [bundles[j][n] for j in taken]  # type: ignore[index]
                 args += [self.in_call(v, n) for v in around]
-                outputs = [self.alike[v][n] for v in returned] + ([bundles[i][n]] if bundles[i] else [])  # type: ignore[index]
+                outputs = [self.twins[v][n] for v in returned] + ([bundles[i][n]] if bundles[i] else [])  # type: ignore[index]
                 call = _called(function, args, outputs, modules.statements[first : last + 1])
                 modules.now[first : last + 1] = [call, *[None] * (last - first)]
 
@@ -226,16 +226,16 @@ class _Extraction:
     def use_keys(self) -> bool:
         """Find the parameters and gradients that are items of dicts. Return False if the calls cannot share a function."""
         keys = self.modules.dicts.keys
-        parameters = [v for v in self.alike if v in self.first.outer and all(each in keys for each in self.alike[v])]
-        columns = [tuple([keys[each] for each in self.alike[v]]) for v in parameters]
+        parameters = [v for v in self.twins if v in self.first.outer and all(each in keys for each in self.twins[v])]
+        columns = [tuple([keys[each] for each in self.twins[v]]) for v in parameters]
         gradients = {each[0]: each[1:] for each in self.modules.dicts.gradients if type(each[0]) is Value}
         many = Counter(each[0] for each in self.modules.dicts.gradients if type(each[0]) is Value)
         stored = [
             v
             for v in self.first.inner
-            if all(many[each] == 1 and self.is_settled(each, n) for n, each in enumerate(self.alike[v]))
+            if all(many[each] == 1 and self.is_settled(each, n) for n, each in enumerate(self.twins[v]))
         ]
-        results = [tuple([gradients[each] for each in self.alike[v]]) for v in stored]
+        results = [tuple([gradients[each] for each in self.twins[v]]) for v in stored]
         self.prefixes, fits = _prefixes([tuple([key for _, key in column]) for column in (*columns, *results)])
         fits &= all(len({holder for holder, _ in column}) == 1 for column in (*columns, *results))
         fits &= all(len({key for _, key in column}) > 1 for column in results)
@@ -249,7 +249,7 @@ class _Extraction:
                 i = next(i for i, block in enumerate(self.blocks) if any(v in each.outputs for each in block))
                 at = max(j for j, each in enumerate(self.blocks[i]) if _makes(each, v))
                 self.blocks[i][at + 1 : at + 1] = self.modules.stores(v, *gradients[v])
-            self.modules.stored.update(self.alike[v])
+            self.modules.stored.update(self.twins[v])
         return True
 
     def is_settled(self, value: Value, n: int) -> bool:
@@ -293,7 +293,7 @@ class _Extraction:
             for value in statement.values if statement is not None else ():
                 readers.setdefault(value, []).append(i)
         found = set()
-        for value, each in self.alike.items():
+        for value, each in self.twins.items():
             for n, other in enumerate(each):
                 spans = self.calls[n].spans.values()
                 outside = any(not any(a <= i <= b for a, b in spans) for i in readers.get(other, ()))
@@ -306,15 +306,15 @@ class _Extraction:
         elsewhere = {v for j, block in enumerate(self.blocks) if j != i for v in self.outer(block)}
         found: list[Any] = [v for v in made if v in elsewhere and v not in read]
         if found and i == 0:
-            given = [v for v in self.outer(self.blocks[0]) if v in self.alike and v not in self.keys and v in elsewhere]
-            found = [v for v in given if len(set(self.alike[v])) > 1] + found
+            given = [v for v in self.outer(self.blocks[0]) if v in self.twins and v not in self.keys and v in elsewhere]
+            found = [v for v in given if len(set(self.twins[v])) > 1] + found
         return found
 
     def in_call(self, leaf: Any, n: int) -> Any:
         """Return what stands for an input of the first call in the n-th call."""
         if leaf is self.at:
             return key_of_text(self.prefixes[n]) if self.prefixes else leaf
-        return self.alike[leaf][n] if leaf in self.alike else leaf
+        return self.twins[leaf][n] if leaf in self.twins else leaf
 
     # The body
 
@@ -355,13 +355,13 @@ class _Extraction:
                 clone.name, clone.statement = self.common_name(leaf) or "x", None
                 of = leaf.cotangent_of
                 if of is not None:
-                    clone.cotangent_of = self.clone(of) if of in self.alike else of_data(self.common_name(of))
+                    clone.cotangent_of = self.clone(of) if of in self.twins else of_data(self.common_name(of))
         return self.clones[leaf]
 
     def common_name(self, value: Any) -> str | None:
         """Return the name that a value has in all calls, or the words with which all the names end."""
         names = []
-        for each in self.alike.get(value, (value,)):
+        for each in self.twins.get(value, (value,)):
             statement = each.statement
             names.append((each.name or (statement is not None and statement.name) or "").split("_")[::-1])
         common = [words[0] for words in itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names))]

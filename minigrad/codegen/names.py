@@ -110,13 +110,13 @@ class GivenNames:
     def give(self, value: Value) -> str:
         """Return the name of a value; choose a free one if it has none."""
         if value not in self.of:
-            self.of[value] = self.free(self.wanted(value))
+            self.of[value] = self.take(self.wanted(value))
         return self.of[value]
 
-    def is_free(self, name: str) -> bool:
+    def is_unused(self, name: str) -> bool:
         return name not in self._taken
 
-    def free(self, wanted: str) -> str:
+    def take(self, wanted: str) -> str:
         """Return ``wanted``, or with the first number that makes it a new name, and take it."""
         name = unused(wanted, self._taken.__contains__)
         self._taken.add(name)
@@ -161,13 +161,13 @@ class Constants:
         if key not in self._names:
             name = unused(self._variables.get(key) or _kind_of(array), self._is_taken)
             for scope in self._scopes:
-                scope.free(name)
+                scope.take(name)
             self._names[key] = name
             self.arrays[name] = array
         return self._names[key]
 
     def _is_taken(self, name: str) -> bool:
-        return not all(scope.is_free(name) for scope in self._scopes)
+        return not all(scope.is_unused(name) for scope in self._scopes)
 
 
 def _kind_of(array: Any) -> str:

@@ -27,10 +27,11 @@ def recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Seq
     Raises:
         UnsupportedError: ``f`` fails on paper and not on the tape.
     """
+    recording = Recording(Paper)
     try:
-        return recorded(f, arguments, chosen, Recording(Paper))
+        return recorded(f, arguments, chosen, recording)
     except Exception as error:
-        if "(line " in str(error) or on_the_tape(f, arguments.examples, chosen) is None:
+        if error is recording.refusal or on_the_tape(f, arguments.examples, chosen) is None:
             raise
         raise UnsupportedError(
             f"the function works on arrays, but not on arrays that write down what is done with them{named(line_of(error))}, "

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from operator import getitem, setitem
+from collections.abc import Callable, Sequence
+from operator import getitem, is_, setitem
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from .statements import (
     copies_of,
     in_place,
     key_of,
-    key_of_call,
     replaced,
     values_in,
 )
@@ -44,10 +43,11 @@ def simplified(
     """
     same = {} if same is None else same
     work = _Simplifying(*copies_of(live(statements, results), results, same))
-    for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate, work.fill):
-        step()
-        work.finish()
-        work.statements = live(work.statements, work.results)
+    work.run(work.simplify)
+    while work.changed:  # one simplification makes room for another: x * 1 is x, and then x + 0 too
+        work.run(work.simplify)
+    for step in (work.parts, work.signs, work.scatter, work.accumulate, work.fill):
+        work.run(step)
     for statement in work.statements:
         for value in statement.outputs:
             value.cotangent_of = work.current(value.cotangent_of)
@@ -90,6 +90,16 @@ class _Simplifying:
         self.statements, self.results = statements, results
         self.same: dict[Value, Value] = {}  # values that are replaced, each with its replacement
         self.gone: set[Statement] = set()
+        self.changed = False  # whether the step that ran last changed a statement
+
+    def run(self, step: Callable[[], None]) -> None:
+        """Run a step. Put the replacements everywhere, and leave out the statements that are gone or not needed any more."""
+        self.changed = False
+        step()
+        for statement in self.statements:
+            self.rewrite(statement)
+        self.results = replaced(self.current, self.results)
+        self.statements = live([each for each in self.statements if each not in self.gone], self.results)
 
     def current(self, leaf: Any) -> Any:
         while type(leaf) is Value and leaf in self.same:
@@ -104,18 +114,11 @@ class _Simplifying:
             statement.target = self.current(statement.target)
 
     def replace(self, value: Value, by: Value) -> None:
-        self.same[value] = by
+        self.same[value], self.changed = by, True
         if by.statement is not None and by.statement.backward and by.cotangent_of is None:
             by.cotangent_of = value.cotangent_of
         if value.statement is not None and by.statement is not None and not by.statement.name:
             by.statement.name = value.statement.name
-
-    def finish(self) -> None:
-        """Put the replacements everywhere, and leave out the statements that are gone."""
-        self.statements = [statement for statement in self.statements if statement not in self.gone]
-        for statement in self.statements:
-            self.rewrite(statement)
-        self.results = replaced(self.current, self.results)
 
     def uses(self) -> Counter[Value]:
         """Count the readers of each value; a result has at least two."""
@@ -124,41 +127,47 @@ class _Simplifying:
         return found
 
     def simplify(self) -> None:
-        seen: dict[Any, Value] = {}
+        """Simplify each statement, and replace the value of one that computes what another value is."""
+        known: dict[Any, Value] = {}
         uses = self.uses()
         read = (value for statement in self.statements for value in statement.values)
         views = {_view(value): value for value in read if value.statement is None}
         for statement in self.statements:
             self.rewrite(statement)
+            before = statement.call, *statement.args
             if statement.target is not None and (isinstance(statement.call, Augmented) or statement.call is setitem):
                 self.literals(statement, statement.target)
-            if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
-                continue
-            (value,) = statement.outputs
-            scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
-            self.literals(statement, value)
-            self.merge(statement, value, uses)
-            if not settled(value, statement):
-                continue
-            self.ones(statement, value)
-            other = self.unchanged(statement, value)
-            if other is None and not value.memory.writes:
-                known = views.get(_view(value)) or seen.setdefault((scopes, _view(value)), value)
-                alone = len(statement.values) == 1  # what an index picks differs with its values
-                if known is not value and known.memory is value.memory and alone:
-                    other = known
-            if other is None and not value.memory.writes and (key := _key(statement)) is not None:
-                other = seen.setdefault((scopes, key), value)
-            if other is not None and other is not value:
-                self.replace(value, other)
+            elif len(statement.outputs) == 1 and not statement.several and not isinstance(statement, Check):
+                (value,) = statement.outputs
+                self.literals(statement, value)
+                self.reshapes(statement, value, uses)
+                other = self.equal(statement, value, views, known) if settled(value, statement) else None
+                if other is not None and other is not value:
+                    self.replace(value, other)
+            self.changed |= not all(map(is_, before, (statement.call, *statement.args)))
+
+    def equal(
+        self, statement: Statement, value: Value, views: dict[Any, Value], known: dict[Any, Value]
+    ) -> Value | None:
+        """Return a value that is equal to the bit to what a statement computes; None if there is none."""
+        self.ones(statement, value)
+        if (first := self.unchanged(statement, value)) is not None or value.memory.writes:
+            return first
+        scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
+        other = views.get(_view(value)) or known.setdefault((scopes, _view(value)), value)
+        alone = len(statement.values) == 1  # what an index picks differs with its values
+        if other is not value and other.memory is value.memory and alone:
+            return other
+        key = _key_of_result(statement)
+        return None if key is None else known.setdefault((scopes, key), value)
 
     def unchanged(self, statement: Statement, value: Value) -> Value | None:
         """Return the argument that the statement only hands on, to the bit; None if it does more."""
         args, call = statement.args, statement.call
         first = args[0] if args else None
-        if call is np.multiply and _is(first, 1) and alike(args[1], value, statement):
+        if call is np.multiply and _is(first, 1) and fits(args[1], value, statement):
             return self.current(args[1])
-        if type(first) is not Value or not alike(first, value, statement):
+        if type(first) is not Value or not fits(first, value, statement):
             return None
         hands_on = (
             (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and in_order(first))))
@@ -207,8 +216,8 @@ class _Simplifying:
                 args[i] = _weak(number, data)
             elif made_by(arg, np.broadcast_to) and not arg.memory.writes:
                 source = self.current(arg.statement.args[0])  # type: ignore[union-attr]
-                fits = type(source) is Value and type(other) is Value
-                if fits and np.broadcast_shapes(np.shape(source.data), np.shape(data)) == np.shape(value.data):
+                both = type(source) is Value and type(other) is Value
+                if both and np.broadcast_shapes(np.shape(source.data), np.shape(data)) == np.shape(value.data):
                     args[i] = source
         statement.args = tuple(args)
 
@@ -220,7 +229,7 @@ class _Simplifying:
         weak = _weak(number, array)
         return number.item() if assigned and number.dtype.kind == "f" else arg if weak is number else weak
 
-    def merge(self, statement: Statement, value: Value, uses: Counter[Value]) -> None:
+    def reshapes(self, statement: Statement, value: Value, uses: Counter[Value]) -> None:
         """Write ``x.sum(axis, keepdims=True).reshape(...)`` as ``x.sum(axis)``, and two reshapes as one."""
         first = statement.args[0] if statement.args else None
         if statement.call is not np.reshape or type(first) is not Value or not first.statement:
@@ -261,7 +270,7 @@ class _Simplifying:
             alike = np.shape(part.data) == np.shape(picked.data) and part.data.dtype == array.data.dtype
             between = [n for n in array.memory.writes if picked.statement.number < n < statement.number]
             untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
-            if alone and alike and untouched and key_of_tree(picked.statement.args) == key_of_tree((array, index)):
+            if alone and alike and untouched and key_of(picked.statement.args) == key_of((array, index)):
                 statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
                 self.gone.add(change)
 
@@ -310,7 +319,7 @@ class _Simplifying:
         for statement in self.statements:
             target, args, call = statement.target, statement.args, statement.call
             added = [arg for arg in args if type(arg) is Value and arg in parts and (uses[arg] == 3 or arg is target)]
-            if call is setitem and _is_part(statement):
+            if call is setitem and _starts(statement):
                 parts[target] = statement
             elif call is np.add and len(added) == 2:
                 sums[statement.outputs[0]] = [statement]
@@ -336,7 +345,7 @@ class _Simplifying:
         for each in writing:
             count[each.args[1]] += 1
         if (count == len(writing)).any():
-            if len({key_of_tree(each.args[1]) for each in writing}) > 1:
+            if len({key_of(each.args[1]) for each in writing}) > 1:
                 return
         else:
             first.call = in_place(np.add, True)
@@ -364,7 +373,7 @@ class _Simplifying:
                 and first is not second
                 and isinstance(first.data, np.ndarray)  # a number is immutable: a loop would have to carry its name
                 and not first.memory.writes
-                and alike(first, total, statement)
+                and fits(first, total, statement)
                 and same_layout(first, total)
                 and total.cotangent_of is not None
                 and first.cotangent_of in (None, total.cotangent_of)
@@ -424,7 +433,7 @@ def _weak(number: Any, other: Any) -> Any:
     return plain if same else number
 
 
-def _key(statement: Statement) -> Any:
+def _key_of_result(statement: Statement) -> Any:
     """Return a key that two statements share if they compute the same; None if that cannot be told."""
     if any(value.memory.writes for value in statement.values):
         return None
@@ -435,10 +444,10 @@ def _key(statement: Statement) -> Any:
     args = statement.args
     if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
         args = args[0], np.shape(statement.outputs[0].data)
-    return key_of_call(statement.call), key_of_tree((args, statement.keywords))
+    return key_of((statement.call, args, statement.keywords))
 
 
-def _is_part(statement: Statement) -> bool:
+def _starts(statement: Statement) -> bool:
     """Whether a statement is the first to write into new zeros, and at an index that is known."""
     target, index, _ = statement.args
     first = made_by(target, np.zeros) and target.memory.writes[0] == statement.number
@@ -463,7 +472,7 @@ def same_layout(arg: Value, value: Value) -> bool:
     return bool(arg.data.strides == value.data.strides) or math.prod(np.shape(arg.data)) == 1
 
 
-def alike(arg: Any, value: Value, statement: Statement) -> bool:
+def fits(arg: Any, value: Value, statement: Statement) -> bool:
     """Whether an argument has the shape and dtype of the result, and is not written to later."""
     if type(arg) is not Value or not settled(arg, statement):
         return False
@@ -472,14 +481,3 @@ def alike(arg: Any, value: Value, statement: Statement) -> bool:
 
 def made_by(value: Any, call: Any) -> bool:
     return type(value) is Value and value.statement is not None and value.statement.call is call
-
-
-def key_of_tree(tree: Any) -> Any:
-    """Return a key that two trees of arguments share if they have the same values and constants."""
-    if isinstance(tree, (tuple, list)):
-        return (type(tree), *map(key_of_tree, tree))
-    if isinstance(tree, dict):
-        return tuple((name, key_of_tree(item)) for name, item in sorted(tree.items()))
-    if isinstance(tree, slice):
-        return slice, key_of_tree((tree.start, tree.stop, tree.step))
-    return key_of(tree)

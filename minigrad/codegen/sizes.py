@@ -18,10 +18,10 @@ import numpy as np
 from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .arguments import Arguments, parts_of
-from .loops import Listed, Loop, Spread, Turn
+from .loops import Listed, Loop, Spread, TurnIndex
 from .simplify import constant
 from .spelling import number_text
-from .statements import Check, Expression, Length, Statement, Value
+from .statements import Check, Expression, Length, Statement, Value, key_of
 
 _POWERS = (0, 1, 2, -1)
 _NEAR = 8  # the largest k of size + k: the turns that a loop leaves out are few
@@ -196,24 +196,24 @@ def _listed(items: Sequence[Any]) -> str:
     return ", ".join(map(str, items))
 
 
-def generalised(sizes: Sizes, versions: Sequence[tuple[list[Statement], Any]]) -> tuple[list[Statement], Any]:
-    """Return the first version, with expressions of sizes in place of the numbers in which the versions differ.
+def generalised(sizes: Sizes, programs: Sequence[tuple[list[Statement], Any]]) -> tuple[list[Statement], Any]:
+    """Return the first program, with expressions of sizes in place of the numbers in which the programs differ.
 
     Raises:
-        UnsupportedError: the versions differ in more than numbers.
+        UnsupportedError: the programs differ in more than numbers.
     """
     sizes.least.clear()
-    merging = _Merging(sizes)
-    merging.block([version[0] for version in versions])
-    merging.place = "the return"
-    return versions[0][0], merging.merged([version[1] for version in versions])
+    work = _Generalising(sizes)
+    work.block([program[0] for program in programs])
+    work.place = "the return"
+    return programs[0][0], work.general([program[1] for program in programs])
 
 
-class _Merging:
-    """Puts expressions into the first of several versions of a program.
+class _Generalising:
+    """Puts expressions into the first of several programs of a program.
 
     Attributes:
-        numbers: the same number for the values of all versions that are one value of the program.
+        numbers: the same number for the values of all programs that are one value of the program.
         loops: the loop of each value that a list collects.
         place: the line of the user's program, for errors.
     """
@@ -224,22 +224,22 @@ class _Merging:
         self.loops: dict[Value, Loop] = {}
         self.place = ""
 
-    def block(self, versions: Sequence[Sequence[Statement]]) -> None:
-        for alike in itertools.zip_longest(*versions):
+    def block(self, programs: Sequence[Sequence[Statement]]) -> None:
+        for alike in itertools.zip_longest(*programs):
             here = self.enter(next(each for each in alike if each is not None))
-            if any(each is None or _name(each) != _name(here) for each in alike):
+            if any(each is None or _form(each) != _form(here) for each in alike):
                 raise UnsupportedError(
                     f"{self.place}: a loop runs over a size that differs between the examples, and its turns are not alike, or "
                     "too few to tell: give examples in which it has more turns"
                 )
-        for alike in zip(*versions):
+        for alike in zip(*programs):
             here = self.enter(alike[0])
             if isinstance(here, Loop):
                 self.loop(here, alike)
                 continue
-            here.args, here.keywords, _ = self.merged([(each.args, each.keywords, each.target) for each in alike])
+            here.args, here.keywords, _ = self.general([(each.args, each.keywords, each.target) for each in alike])
             if isinstance(here, Check):
-                here.expected = self.merged([getattr(each, "expected", None) for each in alike])
+                here.expected = self.general([getattr(each, "expected", None) for each in alike])
             self.same(*zip(*[each.outputs for each in alike]))
 
     def enter(self, statement: Statement) -> Statement:
@@ -257,19 +257,19 @@ class _Merging:
         parts = "body", "carried", "collected", "counters", "elements", "read_later"
         if len({tuple(len(getattr(loop, part)) for part in parts) for loop in loops}) > 1:
             raise self.differ()
-        first.count = self.merged([loop.count for loop in loops])
+        first.count = self.general([loop.count for loop in loops])
         self.sizes.at_least(first.count, 1)
-        starts = self.merged([[each.first for each in loop.carried] for loop in loops])
+        starts = self.general([[each.first for each in loop.carried] for loop in loops])
         for i, turn in enumerate(first.counters):
             turns = [loop.counters[i] for loop in loops]
             self.same(turns)
-            turn.first, turn.step = self.merged([(each.first, each.step) for each in turns])
+            turn.first, turn.step = self.general([(each.first, each.step) for each in turns])
         for elements in zip(*[loop.elements for loop in loops]):
-            self.merged([each[1:] for each in elements])
+            self.general([each[1:] for each in elements])
             self.in_list(elements[0], first.count)
         self.same(*zip(*[[each.value for each in (*loop.carried, *loop.elements)] for loop in loops]))
         self.block([loop.body for loop in loops])
-        self.merged([[(each.last, each.shared) for each in loop.carried] + loop.collected for loop in loops])
+        self.general([[(each.last, each.shared) for each in loop.carried] + loop.collected for loop in loops])
         first.carried = [each._replace(first=start) for each, start in zip(first.carried, starts)]
         self.loops.update(dict.fromkeys(first.collected, first))
         for i, later in enumerate(zip(*[loop.read_later for loop in loops])):
@@ -279,7 +279,7 @@ class _Merging:
     def in_list(self, element: Listed, count: Any) -> None:
         """Note for which sizes all indices of an element are in the list of another loop."""
         at = element.at
-        if not element.collected or not isinstance(at, Turn):
+        if not element.collected or not isinstance(at, TurnIndex):
             return
         try:
             further = count - 1 if abs(at.step) == 1 else (count - 1) * abs(at.step)
@@ -292,10 +292,10 @@ class _Merging:
 
     def later(self, later: Sequence[Listed], loops: Sequence[Any]) -> Listed:
         """Return what the program reads from a list after the loop. The index counts from the end if it differs otherwise."""
-        self.merged([each.source for each in later])
+        self.general([each.source for each in later])
         positions: list[Any] = [each.at for each in later]
         if not later[0].collected:
-            return later[0]._replace(at=self.merged(positions))
+            return later[0]._replace(at=self.general(positions))
         starts, ends = set(positions), {at - len(loop.turns) for at, loop in zip(positions, loops)}
         if len(starts) > 1 and len(ends) > 1:
             raise self.differ()
@@ -306,25 +306,25 @@ class _Merging:
     def differ(self) -> UnsupportedError:
         return UnsupportedError(f"{self.place}: the programs for the examples differ in more than numbers")
 
-    def merged(self, trees: Sequence[Any]) -> Any:
-        """Return the first of the arguments of several versions, with expressions in place of the numbers that differ."""
+    def general(self, trees: Sequence[Any]) -> Any:
+        """Return the first of the arguments of several programs, with expressions in place of the numbers that differ."""
         first, sizes = trees[0], self.sizes
         if any(type(tree) is not type(first) for tree in trees):
             raise self.differ()
         if isinstance(first, (tuple, list)) and len({len(tree) for tree in trees}) == 1:
-            items = [self.merged(parts) for parts in zip(*trees)]
+            items = [self.general(parts) for parts in zip(*trees)]
             return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
         if isinstance(first, dict) and len({tuple(tree) for tree in trees}) == 1:
-            return {key: self.merged([tree[key] for tree in trees]) for key in first}
+            return {key: self.general([tree[key] for tree in trees]) for key in first}
         if isinstance(first, slice):
-            return slice(*self.merged([(tree.start, tree.stop, tree.step) for tree in trees]))
+            return slice(*self.general([(tree.start, tree.stop, tree.step) for tree in trees]))
         if isinstance(first, Spread):
-            self.merged([(tree.source, tree.reverse, str(tree.ends)) for tree in trees])
+            self.general([(tree.source, tree.reverse, str(tree.ends)) for tree in trees])
             return first
-        if type(first) in (Value, Turn):
+        if type(first) in (Value, TurnIndex):
             literals = [constant(tree) if type(tree) is Value and np.ndim(tree.data) == 0 else None for tree in trees]
             if None not in literals and len(set(literals)) > 1:
-                return self.merged([np.asarray(literal).item() for literal in literals])
+                return self.general([np.asarray(literal).item() for literal in literals])
             keys = {self.numbers.get(tree) or getattr(tree, "name", None) for tree in trees}
             if len(keys) == 1 and None not in keys:
                 return first
@@ -341,9 +341,8 @@ class _Merging:
         raise self.differ()
 
 
-def _name(statement: Statement) -> Any:
-    call = statement.call
-    return getattr(call, "__self__", None), getattr(call, "__name__", call), statement.backward, len(statement.outputs)
+def _form(statement: Statement) -> Any:
+    return key_of(statement.call), statement.backward, len(statement.outputs)
 
 
 def _array(sizes: Sizes, arrays: Sequence[Any], place: str) -> Any:

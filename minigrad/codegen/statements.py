@@ -255,18 +255,19 @@ def leaves_of(statement: Statement) -> list[Any]:
     return found if statement.target is None else [*found, statement.target]
 
 
-def key_of(leaf: Any) -> Any:
-    """Return a key that two leaves share if they are the same value, or equal constants."""
-    if type(leaf) is Value:
-        return id(leaf)
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        return leaf.dtype.str, leaf.shape, leaf.tobytes()
-    return type(leaf), repr(leaf)
-
-
-def key_of_call(call: Any) -> Any:
-    """Return a key that two calls share if they are of the same function: ``np.add.reduce`` is a new object each time."""
-    return (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+def key_of(tree: Any) -> Any:
+    """Return a key that two of these share if they are the same: functions, or trees of values, constants and functions."""
+    if isinstance(tree, (tuple, list)):
+        return (type(tree), *map(key_of, tree))
+    if isinstance(tree, dict):
+        return tuple((name, key_of(item)) for name, item in sorted(tree.items()))
+    if isinstance(tree, slice):
+        return slice, key_of((tree.start, tree.stop, tree.step))
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return tree.dtype.str, tree.shape, tree.tobytes()
+    if callable(tree):  # np.add.reduce is a new object each time
+        return (id(tree.__self__), tree.__name__) if hasattr(tree, "__self__") else id(tree)
+    return id(tree) if type(tree) is Value else (type(tree), repr(tree))
 
 
 def owns(value: Value) -> bool:

@@ -113,7 +113,7 @@ class _SecondRun:
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
         names, labels = GivenNames(set()), [n.label for n in plain] + ["params"] * bool(grouped)
         plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
-        free = [names.free(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
+        free = [names.take(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
         self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}

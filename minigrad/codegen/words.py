@@ -101,7 +101,7 @@ class Joining:
         if uses[0] is not None and _scatters(uses[0], value):
             uses = list(dict.fromkeys(uses))  # np.add.at(x.reshape(-1), ...) reads the view once
         turned = statement.call in _TURNS and text.endswith("T") and self._is_name(source)
-        if turned or (_is_part(statement, (int, Expression)) and bool(source.name)):
+        if turned or (_picks_part(statement, (int, Expression)) and bool(source.name)):
             return True  # x.T and x[3] are short
         user = uses[0]
         stores = user is not None and user.call is setitem and isinstance(user.args[1], Key)  # dp["weight"] = ...
@@ -112,7 +112,7 @@ class Joining:
             return False  # a value outside of a loop is computed once, and not in each turn
         near = str(statement.place) == str(user.place)
         if not statement.backward:
-            return near or (_is_part(statement) and not _named(value))
+            return near or (_picks_part(statement) and not _named(value))
         result = _result_of(user)
         own_line = _named(value.cotangent_of) and result is not value.cotangent_of and not stores
         if own_line and (result or user.call is not np.sum):
@@ -430,7 +430,7 @@ def _result_of(statement: Statement) -> Value | None:
     return None if value is None else value.cotangent_of
 
 
-def _is_part(statement: Statement, kinds: Any = object) -> bool:
+def _picks_part(statement: Statement, kinds: Any = object) -> bool:
     """Whether a statement picks a part of a value at an index that is known, such as ``z[:, :4]``."""
     if statement.call is not getitem or type(statement.args[0]) is not Value:
         return False
