@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import FrameType
 from typing import Any
 
 import numpy as np
-
-from ..codegen.program import WrittenProgram
 
 CLOSE = 1e-9  # relative tolerance, because two programs may add the same numbers in another order
 SAME, OTHER = " <=> ", "  |  "  # between two lines that compute the same numbers, and between others
@@ -94,18 +92,19 @@ def _rows(left: Sequence[ProgramLine], right: Sequence[ProgramLine]) -> list[tup
 
 
 def _pairs(left: Sequence[ProgramLine], right: Sequence[ProgramLine]) -> list[tuple[int, int]]:
-    """Return the longest list of lines that compute the same numbers; a line on the left may be in several pairs."""
+    """Return the pairs of lines that have the most numbers in common; a line on the left may be in several pairs."""
 
     @cache
-    def best(i: int, j: int) -> tuple[tuple[int, int], ...]:
+    def best(i: int, j: int) -> tuple[int, tuple[tuple[int, int], ...]]:
         if i == len(left) or j == len(right):
-            return ()
+            return 0, ()
         ways = [best(i + 1, j), best(i, j + 1)]
         if meet(left[i], right[j]):
-            ways.insert(0, ((i, j), *best(i, j + 1)))
-        return max(ways, key=len)
+            common, pairs = best(i, j + 1)
+            ways.insert(0, (common + min(len(left[i].values), len(right[j].values)), ((i, j), *pairs)))
+        return max(ways, key=lambda way: way[0])
 
-    return list(best(0, 0))
+    return list(best(0, 0)[1])
 
 
 def meet(one: ProgramLine, other: ProgramLine) -> bool:
@@ -116,14 +115,3 @@ def meet(one: ProgramLine, other: ProgramLine) -> bool:
 
 def _same(a: Any, b: Any) -> bool:
     return a.shape == b.shape and np.allclose(a, b, rtol=CLOSE, atol=0)
-
-
-def lines_of(program: WrittenProgram, arguments: Iterable[Any]) -> Iterator[tuple[bool, ProgramLine]]:
-    """Run a written program. Yield its lines that compute numbers, and whether each is part of the backward pass."""
-    arguments = list(arguments)
-    values = values_by_line(lambda: program(*arguments), "<written program>")
-    backward = False
-    for number, text in enumerate(program.source.splitlines(), 1):
-        backward = backward or text == "    # backward"
-        if number in values and not text.lstrip().startswith(("return", "check_arguments(")):
-            yield backward, ProgramLine(text.removeprefix("    "), values[number])

@@ -17,8 +17,8 @@ from minigrad.errors import ArgumentError
 from .checker import Job, Verdict, check
 from .page import write_page
 from .report import next_task, overview, report, upcoming
+from .solution import solution_beside
 from .tasks import LANGUAGES, Task, find, say, tasks
-from .written import written_beside
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
@@ -155,7 +155,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _tell(verdict: Verdict, language: str, page: bool) -> None:
     print(report(verdict, language), flush=True)
-    more = written_beside(verdict, language) if verdict.passed else write_page(verdict, language) if page else None
+    more = solution_beside(verdict, language) if verdict.passed else write_page(verdict, language) if page else None
     if more:
         print(f"\n{more}", flush=True)
 

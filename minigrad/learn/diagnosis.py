@@ -1,7 +1,9 @@
 """Find the mistake behind wrong numbers by comparing the answers with those of a bank of programs with known mistakes.
 
 A false diagnosis is worse than none. So a mistake is named only if a program of the bank gives the learner's numbers on all
-questions, those answered right and those answered wrong. If two programs fit and their mistakes differ, none is named.
+questions, those answered right and those answered wrong. If two programs fit and their mistakes differ, none is named, unless
+the learner's file has the changed expression of one of them alone. Two mistakes are named where each is certain in a part of
+its own, or where one pair of the task's mistakes fits.
 """
 
 from __future__ import annotations
@@ -11,19 +13,20 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..source.index import index_of_file
-from .bank import Mutant, mutants, place, sentence
+from .bank import Mutant, further, mutants, pairs, place, sentence
 from .checker import Job, Verdict, ask, request
 from .compare import compare, right_places
 from .data import decode, encode
 from .pattern import pattern
 from .programs import HELPERS, make_function, run_program
-from .tasks import AtMost, Case, say
+from .tasks import AtMost, Case, named, say
 
 FIT = 1e-9  # relative tolerance, because a program of the bank may add the same numbers in another order
 Answers = list[tuple[Case, Any]]
@@ -31,21 +34,29 @@ Answers = list[tuple[Case, Any]]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The name of a mistake, or None if none is certain, and the programs that fit."""
+    """The name of a mistake, or None if none is certain, and the programs that fit.
+
+    ``several`` has two mistakes or more instead: the part of the answer, or "", the name of its mistake, and its note.
+    """
 
     name: str | None
     fits: tuple[Mutant, ...]
+    several: tuple[tuple[str, str, str], ...] = ()
 
 
 def diagnose(verdict: Verdict, language: str) -> str | None:
     """Return a text that says where the numbers are wrong and by how much, and names the mistake if it is certain."""
     found = name_of(verdict)
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
+    if found.several:
+        parts = [(named(part, language), sentence(name, of, language)) for part, name, of in found.several]
+        lines = [say(language, "one_of_several", what=f"{part}: {what}" if part else what) for part, what in parts]
+        return "\n".join([say(language, "several", count=len(parts)), *lines])
     if found.name is None:
         return say(language, "earlier_call") if _right_alone(verdict) else where
     if found.name in ("stale", "alias", "other_value") and (line := _second_name(verdict.path)):
         return "\n".join([*([where] if where else []), say(language, "second_name", **line)])
-    what = sentence(found.name, _note(found), language)
+    what = sentence(found.name, _swapped(verdict, language) if found.name == "swapped" else _note(found), language)
     return "\n".join([*([where] if where else []), say(language, "probably", what=what)])
 
 
@@ -53,6 +64,14 @@ def _note(found: Diagnosis) -> str:
     """What the programs that fit say of the mistake beside its name, where they agree."""
     notes = {one.of for one in found.fits if one.name == found.name}
     return notes.pop() if len(notes) == 1 else ""
+
+
+def _swapped(verdict: Verdict, language: str) -> str:
+    """The names of the two results that stand for each other, where the question that went wrong tells."""
+    case, got = verdict.case, verdict.got
+    assert case is not None
+    wrong = [i for i in range(len(case.names)) if compare(_part(case, i), got[i])]
+    return say(language, "both", names=[named(case.names[i], language) for i in wrong]) if len(wrong) == 2 else ""
 
 
 def place_of(verdict: Verdict, language: str) -> tuple[str, str] | None:
@@ -97,7 +116,10 @@ def name_of(verdict: Verdict) -> Diagnosis:
     order = wrong + [one for one in asked if not any(one is other for other in wrong)]
     programs = [(one, _loaded(one.source)) for one in mutants(verdict.task.label)]
     fits = [one for one, names in programs if names is not None and _fits(names, order)]
-    return _one_name(fits) if fits else _in_parts(programs, order, len(wrong))
+    if fits:
+        return _one_name(fits, verdict)
+    found = _in_parts(programs, order, verdict)
+    return found if found.name or found.several else _two(order, verdict, {one.name: one for one in found.fits})
 
 
 def _counts(case: Case) -> bool:
@@ -105,31 +127,60 @@ def _counts(case: Case) -> bool:
     return not isinstance(case.expected, AtMost) and "for _ in range" not in case.program
 
 
-def _one_name(fits: Iterable[Mutant]) -> Diagnosis:
-    """Return the common name of the mutants written for the task, or of all mutants if none was; None if names differ."""
+def _one_name(fits: Iterable[Mutant], verdict: Verdict) -> Diagnosis:
+    """Return the common name of the mutants written for the task, or of all mutants if none was.
+
+    If the names differ, it is that of the mutants whose changed expression stands in the learner's file.
+    """
     fits = tuple(fits)
     closest = tuple(one for one in fits if one.written) or fits
+    if len({one.name for one in closest}) > 1:
+        own, right = _expressions(verdict.path), _expressions(verdict.task.solution)
+        closest = tuple(one for one in fits if (_expressions(one.source) - right) & own) or closest
     names = {one.name for one in closest}
     return Diagnosis(names.pop() if len(names) == 1 else None, closest)
 
 
-def _in_parts(programs: list[tuple[Mutant, Any]], order: Answers, wrong: int) -> Diagnosis:
-    """Diagnose each wrong part of an answer alone, and return the mistake if all parts have the same one."""
-    program = order[0][0].program
-    asked = [(case, got) for case, got in order if case.program == program]
-    count = len(asked[0][0].expected) if isinstance(asked[0][0].expected, tuple) else 0
+@cache
+def _expressions(program: str | Path) -> frozenset[str]:
+    """The operations and calls of a program, as text."""
+    source = program.read_text(encoding="utf-8") if isinstance(program, Path) else program
+    nodes = ast.walk(ast.parse(source))
+    return frozenset(ast.unparse(node) for node in nodes if isinstance(node, ast.BinOp | ast.Call | ast.UnaryOp))
+
+
+def _in_parts(programs: list[tuple[Mutant, Any]], order: Answers, verdict: Verdict) -> Diagnosis:
+    """Diagnose each wrong part of an answer alone: all may have one mistake, or each one of its own."""
+    first = order[0][0]
+    asked = [(case, got) for case, got in order if case.program == first.program]
+    count = len(first.expected) if isinstance(first.expected, tuple) else 0
     if count < 2 or any(not isinstance(got, tuple | list) or len(got) != count for _, got in asked):
         return Diagnosis(None, ())
-    bad = [i for i in range(count) if any(compare(_part(case, i), got[i]) for case, got in asked)]
-    kept: list[Mutant] = []
-    names: set[str | None] = set()
-    for i in bad:
-        fits = [one for one, place in programs if place is not None and _fits(place, asked, i)]
-        found = _one_name(fits)
-        names.add(found.name)
-        kept += found.fits
-    name = names.pop() if len(names) == 1 else None
-    return Diagnosis(name, tuple(kept))
+    found: dict[int, Diagnosis] = {}
+    for i in range(count):
+        if any(compare(_part(case, i), got[i]) for case, got in asked):
+            fits = [one for one, place in programs if place is not None and _fits(place, asked, i)]
+            found[i] = _one_name(fits, verdict)
+    fits, names = sum((each.fits for each in found.values()), ()), {each.name for each in found.values()}
+    if len(names) == 1:
+        return Diagnosis(names.pop(), fits)
+    parts = [(first.names[i] if first.names else f"[{i}]", each.name, _note(each)) for i, each in found.items()]
+    several = tuple((part, name, of) for part, name, of in parts if name)
+    certain = sum((each.fits for each in found.values() if each.name), ())
+    return Diagnosis(None, certain, several if len(several) == len(parts) else ())
+
+
+def _two(order: Answers, verdict: Verdict, certain: dict[str, Mutant]) -> Diagnosis:
+    """Two mistakes at once, if the pairs that fit have the same two names.
+
+    They are two of those written for the task, or one that is ``certain`` in a part of the answer, and a slip.
+    """
+    label = verdict.task.label
+    programs = chain(pairs(label), *(further(one, label) for one in certain.values()))
+    found = {frozenset((a, b)) for a, b, source in programs if _fits(_loaded(source) or {}, order)}
+    names = {frozenset(title.partition(":")[0] for title in titles) for titles in found}
+    titles = sorted(found.pop()) if len(names) == 1 else []
+    return Diagnosis(None, (), tuple(("", *title.partition(":")[::2]) for title in titles))
 
 
 def _part(case: Case, i: int) -> Case:

@@ -20,8 +20,8 @@ from .compare import number
 from .data import decode, encode, part_of
 from .diagnosis import place_of
 from .programs import draw
-from .report import named, untouched
-from .tasks import LANGUAGES, say
+from .report import untouched
+from .tasks import LANGUAGES, named, say
 
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
 MOST_NUMBERS = 6

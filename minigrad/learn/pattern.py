@@ -1,4 +1,4 @@
-"""Where numbers are wrong, and by how much, where that follows a rule: a row, a column, a factor, the sign of an input."""
+"""Where numbers are wrong, and by how much, where that follows a rule: a row, a column, a factor, another order."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     wrong = ~right_places(have, want, case.tolerance)
     if not wrong.any():
         return None
+    if other := _elsewhere(have, want, wrong, case.tolerance, words):
+        return other
     where = _where(wrong, case.inputs, words)
     if where is None:
         return None
@@ -53,6 +55,21 @@ def _of_another_shape(have: Any, want: Any, words: dict[str, str]) -> str | None
         if right(summed.sum(axis=axes, keepdims=True)):
             return words["summed"].format(shape=want.shape)
     return None
+
+
+def _elsewhere(have: Any, want: Any, wrong: Any, tolerance: float, words: dict[str, str]) -> str | None:
+    """The right numbers at other places: transposed, two of them swapped, or in another order."""
+    if have.size < 3 and _how_far(have, want):
+        return None  # of two numbers, a sign or a factor says as much
+    if have.T.shape == want.shape and right_places(have.T, want, tolerance).all() and have.ndim > 1:
+        return words["turned"]
+    if (
+        not np.isfinite(have).all()
+        or not right_places(np.sort(have, axis=None), np.sort(want, axis=None), tolerance).all()
+    ):
+        return None
+    places = [str(list(map(int, at))) for at in np.argwhere(wrong)]
+    return words["exchanged"].format(*places) if len(places) == 2 else words["other_order"]
 
 
 def _where(wrong: Any, inputs: dict[str, Any], words: dict[str, str]) -> str | None:

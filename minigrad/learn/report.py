@@ -14,7 +14,7 @@ from .checker import Verdict
 from .compare import number
 from .data import Code
 from .diagnosis import diagnose
-from .tasks import ORDER, Case, Task, lessons, say, sentences, tasks
+from .tasks import ORDER, Case, Task, lessons, named, say, sentences, tasks
 
 
 def report(verdict: Verdict, language: str) -> str:
@@ -51,22 +51,18 @@ def report(verdict: Verdict, language: str) -> str:
     )
 
 
-def named(name: str, language: str) -> str:
-    """The name of a part of the result, in the learner's language: names of variables stay as they are."""
-    start, _, rest = name.partition("gradient of ")
-    if rest and not start:
-        return say(language, "gradient_of", name=rest)
-    first, bracket, index = name.partition("[")
-    return sentences(language)["names"].get(first, first) + bracket + index
-
-
 def untouched(verdict: Verdict) -> bool:
-    """Whether the program is still that of the stub, which for some tasks runs: the text above it may be in any language."""
+    """Whether the program is still that of the stub, which for some tasks runs."""
+    return same_program(verdict.path, verdict.task.stub)
+
+
+def same_program(*paths: Path) -> bool:
+    """Whether files hold the same program: the text above it may be in any language."""
     try:
-        found, stub = (_program(path) for path in (verdict.path, verdict.task.stub))
+        programs = [_program(path) for path in paths]
     except (SyntaxError, ValueError, OSError):
         return False
-    return found == stub
+    return programs[0] == programs[1]
 
 
 def _program(path: Path) -> list[str]:

@@ -72,7 +72,7 @@ class Task:
     number: tuple[int, int]
     file: str
     cases: Callable[[np.random.Generator], Iterator[Case]] = field(repr=False)
-    by_hand: bool = False  # the learner writes the backward pass of Case.forward, and then sees minigrad's beside it
+    by_hand: bool = False  # the learner writes the backward pass of Case.forward, and then sees the solution beside it
 
     @property
     def label(self) -> str:
@@ -175,6 +175,15 @@ def sentences(language: str) -> dict[str, Any]:
 def say(language: str, key: str, **facts: Any) -> str:
     text: str = sentences(language)[key]
     return text.format(**facts)
+
+
+def named(name: str, language: str) -> str:
+    """The name of a part of the result, in the learner's language: names of variables stay as they are."""
+    start, _, rest = name.partition("gradient of ")
+    if rest and not start:
+        return say(language, "gradient_of", name=rest)
+    first, bracket, index = name.partition("[")
+    return sentences(language)["names"].get(first, first) + bracket + index
 
 
 def lessons(language: str) -> dict[int, str]:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +33,48 @@ def mutants(label: str) -> tuple[Mutant, ...]:
     task = find(label)
     source = task.solution.read_text(encoding="utf-8")
     found = {f"{name}: {text}": Mutant(name, of, text, True) for name, of, text in _written(label, source)}
-    for name, text in slips(source, _given(task)):
-        found.setdefault(f"{name}: {text}", Mutant(name, "", text, False))
+    for title, text in slips(source, _given(task)):
+        name, _, of = title.partition(":")
+        found.setdefault(f"{name}: {text}", Mutant(name, of, text, False))
     return tuple(found.values())
 
 
 def _written(label: str, source: str) -> Iterator[tuple[str, str, str]]:
-    for title, *changes in _toml("mutants.toml").get(label, {}).get("mutants", []):
+    for title, *changes in _changes(label):
         name, _, of = title.partition(":")
-        text = source
-        for old, new in zip(changes[::2], changes[1::2], strict=True):
-            assert old in text, f"{label}, {name}: the solution has no {old!r}"
-            text = text.replace(old, new)
+        text = _changed(source, changes)
+        assert text is not None, f"{label}, {name}: the solution has not all of {changes[::2]}"
         yield name, of, text
+
+
+def _changes(label: str) -> list[list[str]]:
+    found: list[list[str]] = _toml("mutants.toml").get(label, {}).get("mutants", [])
+    return found
+
+
+def _changed(text: str, changes: list[str]) -> str | None:
+    """The text with another one for each old one, or None where an old one is not in it."""
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        if old not in text:
+            return None
+        text = text.replace(old, new)
+    return text
+
+
+def pairs(label: str) -> Iterator[tuple[str, str, str]]:
+    """The programs with two of the mistakes that were written for a task, at places apart: both titles, and the program."""
+    source = find(label).solution.read_text(encoding="utf-8")
+    once = [(title, changes, _changed(source, changes) or "") for title, *changes in _changes(label)]
+    for (one, first, text), (other, second, another) in combinations(once, 2):
+        both = _changed(text, second) if one != other else None
+        if both and both == _changed(another, first):
+            yield one, other, both
+
+
+def further(one: Mutant, label: str) -> Iterator[tuple[str, str, str]]:
+    """The programs with a slip beside the mistake of a mutant: both titles, and the program."""
+    for title, text in slips(one.source, _given(find(label))):
+        yield f"{one.name}:{one.of}", title, text
 
 
 def _given(task: Task) -> set[str]:

@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import combinations
 
 Slip = tuple[str, ast.AST]  # the name of a mistake, and what stands in the place of a node
 Put = Callable[[ast.AST], None]  # puts another node in the place of one
@@ -22,10 +23,15 @@ def slips(source: str, given: set[str]) -> Iterator[tuple[str, str]]:
     tree = ast.parse(source)
     repeated: dict[tuple[str, str, str], list[tuple[Put, ast.AST, ast.AST]]] = {}
     for function in _functions(tree, given):
-        names = _names(function)
+        names, arguments = _names(function), [arg.arg for arg in function.args.args]
         for put, node in _places(function):
-            for name, new in _slips_at(node, names):
-                yield name, _with(tree, [(put, node, new)])
+            for name, new in [*_slips_at(node, names), *_exchanged(node, arguments)]:
+                note = (
+                    f":{node.id}"
+                    if name == "other_value" and isinstance(node, ast.Name) and node.id in arguments
+                    else ""
+                )
+                yield name + note, _with(tree, [(put, node, new)])
                 key = (name, _text(node)) if name not in _EVERYWHERE else (name, "")
                 repeated.setdefault((*key, type(new).__name__), []).append((put, node, new))
     for (name, *_), changes in repeated.items():
@@ -34,7 +40,8 @@ def slips(source: str, given: set[str]) -> Iterator[tuple[str, str]]:
             yield name, _with(tree, list(at.values()))
 
 
-_EVERYWHERE = ("transpose", "mean_for_sum", "sum_for_mean", "axis", "keepdims")  # a habit, not a slip
+# A habit, not a slip
+_EVERYWHERE = ("transpose", "mean_for_sum", "sum_for_mean", "axis", "keepdims", "times_power", "max_of_all")
 
 
 def _functions(tree: ast.Module, given: set[str]) -> Iterator[ast.FunctionDef]:
@@ -105,6 +112,19 @@ def _slips_at(node: ast.AST, names: list[str]) -> Iterator[Slip]:
                 yield "swapped", ast.Return(ast.Tuple(order, ast.Load()))
 
 
+def _exchanged(node: ast.AST, arguments: list[str]) -> Iterator[Slip]:
+    """Two arguments that stand for each other in a statement."""
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Return):
+        return
+    read = [arg for arg in arguments if any(isinstance(part, ast.Name) and part.id == arg for part in ast.walk(node))]
+    for one, other in combinations(read, 2):
+        new = copy.deepcopy(node)
+        for part in ast.walk(new):
+            if isinstance(part, ast.Name) and part.id in (one, other) and isinstance(part.ctx, ast.Load):
+                part.id = other if part.id == one else one
+        yield f"mixed_up:{one}, {other}", new
+
+
 def _arithmetic(node: ast.BinOp) -> Iterator[Slip]:
     left, op, right = node.left, node.op, node.right
     for new in _regrouped(left, op, right):
@@ -116,10 +136,13 @@ def _arithmetic(node: ast.BinOp) -> Iterator[Slip]:
         yield "twice_factor", ast.BinOp(node, ast.Mult(), right)
         yield "twice_factor", ast.BinOp(left, ast.Mult(), node)
         yield "sum_for_product", ast.BinOp(left, ast.Add(), right)
+        square = _text(left) == _text(right)
+        yield "times_power", ast.BinOp(left, op, ast.Constant(2)) if square else ast.BinOp(left, ast.Pow(), right)
     elif isinstance(op, ast.Div):
         yield "scale" if any(word in _text(right) for word in ("sqrt(d)", "shape", "len(")) else "factor", left
         yield "inverted", ast.BinOp(left, ast.Mult(), right)
         yield "twice_factor", ast.BinOp(node, ast.Div(), right)
+        yield "turned_around", ast.BinOp(right, op, left)
         yield "integer_division", ast.BinOp(left, ast.FloorDiv(), right)
     elif isinstance(op, ast.Add | ast.Sub):
         yield "term", left
@@ -134,6 +157,8 @@ def _arithmetic(node: ast.BinOp) -> Iterator[Slip]:
         yield "order_of_product", ast.BinOp(right, op, left)
     elif isinstance(op, ast.Pow):
         yield "power", left
+        yield "times_power", ast.BinOp(left, ast.Mult(), right)
+        yield "turned_around", ast.BinOp(right, op, left)
 
 
 def _regrouped(left: ast.expr, op: ast.operator, right: ast.expr) -> Iterator[ast.expr]:
@@ -185,12 +210,13 @@ def _called(node: ast.Call, name: str) -> ast.Call:
 
 def _axes(node: ast.Call) -> Iterator[Slip]:
     """Along another axis, along all of them, or with the axis gone."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     for i, keyword in enumerate(node.keywords):
         rest = node.keywords[:i] + node.keywords[i + 1 :]
         if keyword.arg == "keepdims":
             yield "keepdims", ast.Call(node.func, node.args, rest)
         elif keyword.arg == "axis":
-            yield "axis", ast.Call(node.func, node.args, rest)
+            yield "max_of_all" if name == "max" else "axis", ast.Call(node.func, node.args, rest)
             for axis in (0, 1, -1, -2):
                 other = ast.keyword("axis", ast.parse(str(axis), mode="eval").body)
                 if ast.unparse(keyword.value) != str(axis):
