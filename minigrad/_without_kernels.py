@@ -29,7 +29,7 @@ class EachAlone:
     def __init__(self, ready: Sequence[tuple[int, Any]], *_: Any) -> None:
         self.alone = [i for i, _ in ready]
 
-    def holds(self, *_: Any) -> bool:
+    def is_current(self, *_: Any) -> bool:
         """Return False: the optimizer looks at the state of each parameter before each step."""
         return False
 

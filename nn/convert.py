@@ -95,7 +95,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         value = state[name]
         if isinstance(value, Tensor):
             value = untracked_array(value, f"from_torch_state of '{name}',", DETACH)
-        for parameter, array in zip(entry.stacked, _unstacked(_read(name, value), entry)):
+        for parameter, array in zip(entry.stacked, _unstacked(_on_host(name, value), entry)):
             path = paths[id(parameter)]
             if not np.array_equal(ours.setdefault(path, array), array, equal_nan=True):
                 raise ArgumentError(
@@ -104,7 +104,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     module.load_state_dict(ours)
 
 
-def _read(name: str, value: Any) -> Array:
+def _on_host(name: str, value: Any) -> Array:
     try:
         return np.asarray(as_array(to_host(value)))
     except DTypeError as error:  # bfloat16, for example

@@ -77,5 +77,5 @@ class LSTM(OverTokens):
         self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         check_kind("a pair (h, c)", (tuple, list, np.ndarray, Tensor), **given(initial=initial))
-        states, (h, c) = self._read(x, initial, key_mask)
+        states, (h, c) = self._through_layers(x, initial, key_mask)
         return states, (h, c)

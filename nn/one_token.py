@@ -23,7 +23,7 @@ from .normalization import LayerNorm
 Array = np.ndarray[Any, Any]
 
 
-def holds(layer: Any, x: Array) -> bool:
+def applies(layer: Any, x: Array) -> bool:
     """Return whether :func:`step` computes the same as ``layer(x)``: no recording, no dropout, and only the types below."""
     if x.shape[1] != 1 or not x.size or x.dtype.char not in "fd" or recorders or recording():
         return False

@@ -99,7 +99,7 @@ class Optimizer:
         """
         ready = self._ready()
         options = tuple(getattr(self, name, MISSING) for name in self.settings if name != "lr")
-        if self._division is None or options != self._options or not self._division.holds(ready, self.state):
+        if self._division is None or options != self._options or not self._division.is_current(ready, self.state):
             self._settings()  # raises if one is missing
             for i, p in ready:
                 self.state[i] = self._prepared(i, p)

@@ -168,10 +168,10 @@ class OverTokens(Module):
     def forward(
         self, x: TensorLike, initial: TensorLike | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, Tensor]:
-        states, (last,) = self._read(x, None if initial is None else (initial,), key_mask)
+        states, (last,) = self._through_layers(x, None if initial is None else (initial,), key_mask)
         return states, last
 
-    def _read(
+    def _through_layers(
         self, x: TensorLike, initial: Sequence[TensorLike] | None, key_mask: TensorLike | None
     ) -> tuple[Tensor, list[Tensor]]:
         """Return the states of the last layer, and the arrays of the last states of all cells."""

@@ -106,7 +106,7 @@ class TransformerEncoderLayer(Module):
             check_kind("a KeyValueCache", KeyValueCache, cache=cache)
         x = self._input(x, 0 if cache is None else cache.length, masks)
         # The last token sees all tokens in the cache, so causal makes no difference.
-        if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, array_of(x)):
+        if cache is not None and not masks.keys() - {"causal"} and one_token.applies(self, array_of(x)):
             return make_tensor(one_token.step(self, array_of(x), cache), None)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
@@ -123,7 +123,7 @@ class TransformerEncoderLayer(Module):
         d_model = self.attention_norm.weight.size
         if x.ndim != 3 or x.shape[-1] != d_model:
             raise ShapeError(f"TransformerEncoderLayer needs x of shape (batch, length, {d_model}), got {x.shape}")
-        return _read(x, self.attention, cached, masks)
+        return _without_unseen_tokens(x, self.attention, cached, masks)
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
@@ -217,7 +217,7 @@ class TransformerDecoderLayer(Module):
             check_kind("a KeyValueCache", KeyValueCache, **given(cache=cache, memory_cache=memory_cache))
         x, memory = self._inputs(x, memory)
         own, of_memory = _divided(masks)
-        x = _read(x, self.attention, 0 if cache is None else cache.length, own)
+        x = _without_unseen_tokens(x, self.attention, 0 if cache is None else cache.length, own)
         source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
         mask, bias = self._memory_masks(x, source, of_memory)
         with growing(() if cache is None else (cache,)):  # an error in the cross-attention leaves it unchanged
@@ -229,7 +229,7 @@ class TransformerDecoderLayer(Module):
         """Return the weights of the self-attention: (batch, heads, target, target)."""
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerDecoderLayer")
         own, _ = _divided(known(masks))
-        x = _read(x, self.attention, 0, own)
+        x = _without_unseen_tokens(x, self.attention, 0, own)
         seen = self.attention_norm(x) if self.norm == "pre" else x
         return self.attention.attention_weights(seen, **own)
 
@@ -237,7 +237,7 @@ class TransformerDecoderLayer(Module):
         """Return the weights of the attention to the memory: (batch, heads, target, source)."""
         x, memory = self._inputs(x, memory)
         own, of_memory = _divided(masks)
-        x = _read(x, self.attention, 0, own)
+        x = _without_unseen_tokens(x, self.attention, 0, own)
         mask, bias = self._memory_masks(x, memory.shape[1], of_memory)
         x = self._self_attention(x, **own)
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
@@ -287,7 +287,7 @@ def _divided(masks: Mapping[str, Any]) -> tuple[Masks, Masks]:
     return known(cast(Masks, own)), cast(Masks, of_memory)
 
 
-def _read(x: Tensor, attention: MultiHeadAttention, cached: int, masks: Masks) -> Tensor:
+def _without_unseen_tokens(x: Tensor, attention: MultiHeadAttention, cached: int, masks: Masks) -> Tensor:
     """Return x, with 0 in place of a NaN at the positions that no query of the self-attention may see."""
     if x.ndim != 3 or not masks or may_read(x):
         return x

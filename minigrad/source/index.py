@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import io
 import tokenize
 import warnings
 from collections import defaultdict
@@ -97,15 +96,6 @@ class Index:
     def on_line(self, kind: Any, line: int) -> list[Any]:
         """Return the nodes of one kind that begin on a line."""
         return self.find(kind, lambda node: node.lineno == line)
-
-    @cached_property
-    def comments(self) -> dict[int, str]:
-        """The comments, by line."""
-        try:
-            tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(self.lines)).readline))
-        except (SyntaxError, tokenize.TokenError):
-            return {}
-        return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
     # Expressions and their places
 

@@ -36,15 +36,15 @@ def decoded(layer: Any, x: Any, first: int = 1, **masks: Any) -> Any:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """What ``holds`` has said."""
+    """What ``applies`` has said."""
     said: list[bool] = []
-    holds = one_token.holds
+    applies = one_token.applies
 
     def told(layer: Any, x: Any) -> bool:
-        said.append(holds(layer, x))
+        said.append(applies(layer, x))
         return said[-1]
 
-    monkeypatch.setattr(one_token, "holds", told)
+    monkeypatch.setattr(one_token, "applies", told)
     return said
 
 

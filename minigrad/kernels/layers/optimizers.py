@@ -69,7 +69,7 @@ class Division:
         # Weak references, so that replaced arrays are released.
         self._made_for = [(i, weakref.ref(p), state[i], list(_arrays(state[i]).items())) for i, p in ready]
 
-    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
+    def is_current(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
         """Return whether the division was made for these parameters and arrays of state, and is still valid."""
         if len(ready) != len(self._made_for):
             return False

@@ -129,12 +129,11 @@ def test_the_expression_at_an_instruction() -> None:
     assert found.at(SourceLine("a.py", 1, "", "y = (z + x", 5, 2, 8)) is None  # the file has changed
 
 
-def test_names_functions_and_comments(tmp_path: Path) -> None:
+def test_names_and_functions(tmp_path: Path) -> None:
     path = tmp_path / "latin.py"
     text = "# -*- coding: latin-1 -*-\nimport os.path as p, sys\nfrom a import b\nclass A:\n    def f(self):  # é\n"
     path.write_bytes(f"{text}        def g(): return b\nx, y.data[0] = A(lr=2), 3".encode("latin-1"))
     found = index_of_file(path)
-    assert found.comments[5] == "# é"
     assert [each.lineno for each in found.definitions("A") + found.definitions("f")] == [4, 5]
     inner, outer = found.function_at(6), found.function_at(7)
     assert inner is not None and inner.name == "g" and outer is None
