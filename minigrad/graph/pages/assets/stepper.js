@@ -352,6 +352,7 @@ on("quiz", "change", ({ checked }) => {
 on("theme", "click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   renderTheme();
+  render(); // the maps on canvases have other colours
 });
 on("more", "click", (button) => {
   const open = document.body.classList.toggle("with-tools");
