@@ -44,8 +44,8 @@ Data = dict[str, Any]
 # The scripts of the page. Each one uses those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
 SCRIPTS = [
-    "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "equation", "code", "written", "camera", "parts",
-    "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
+    "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "depends", "equation", "code", "written",
+    "camera", "parts", "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
     "river",
 ]  # fmt: skip
 
@@ -86,7 +86,7 @@ def explain(
             ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
             of texts, beside the rows and columns (a pair of lists if they differ). For the attention primitive these are its
             weights. If the caller has a variable ``tokens``, attention weights and softmaxes of its length have these tokens
-            without ``show``. Any other array is a map: orange above zero, blue below.
+            without ``show``. Any other array is a map: green above zero, violet below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
@@ -125,7 +125,7 @@ def stepper_page(path: str | os.PathLike[str], data: Data, language: str, graph:
     with _collector_at_rest():
         columns = packed(data)
     title = f"{data['title']}: step by step"
-    return save_page(path, "stepper", columns, language, title=title, scripts=SCRIPTS, more=["play"])
+    return save_page(path, "stepper", columns, language, title=title, scripts=SCRIPTS, more=["play", "data"])
 
 
 @contextlib.contextmanager

@@ -79,14 +79,36 @@ def said_of_operations(graph: Graph) -> list[Data]:
 
 def _operation(node: Node, operands: Sequence[Edge]) -> Data:
     usual = getattr(node.primitive, "defaults", {})
-    told = {name: short(value) for name, value in node.keywords.items() if value is not None}
-    different = [f"{name}={text}" for name, text in told.items() if name not in usual or short(usual[name]) != text]
+    told = {name: option_text(value) for name, value in node.keywords.items() if value is not None}
+    different = [
+        f"{name}={text}" for name, text in told.items() if name not in usual or option_text(usual[name]) != text
+    ]
     return {
         "notation": _notation(node, len(operands)),
         "options": ", ".join(different),
         "tells": "rows" if node.primitive is softmax else "zeros" if known(node.primitive).dies else None,
         "changed": _changed(node, operands),
     }
+
+
+def option_text(value: Any) -> str:
+    """Return the value of a keyword as a short text that is never cut inside of a bracket.
+
+    A slice is ``1:3``, an array of numbers is a list, and a long list shows its first three items and its last one.
+    """
+    if isinstance(value, slice):
+        start, stop = ("" if end is None else option_text(end) for end in (value.start, value.stop))
+        return f"{start}:{stop}" + ("" if value.step is None else f":{option_text(value.step)}")
+    if value is Ellipsis:
+        return "…"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return option_text(value.tolist())
+    if isinstance(value, (tuple, list)):
+        items = [*value[:3], *value[-1:]] if len(value) > 4 else value
+        texts = [option_text(item) for item in items]
+        inside = ", ".join([*texts[:3], "…", *texts[3:]] if len(value) > 4 else texts)
+        return f"({inside}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{inside}]"
+    return f"{value:.4g}" if isinstance(value, float) else short(value)
 
 
 def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:

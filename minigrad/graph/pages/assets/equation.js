@@ -1,6 +1,6 @@
 // Draws equations as MathML, and writes them as plain text. They are trees. A tree is a nested list, ["row", a, b, ...], ["frac", a, b], ...
 // (pages/formulas.py makes those of derivatives). A "ref" is replaced by a name or a number before the tree is drawn.
-// This file adds ["name", "w * x"], ["vector", array], ["fold", axes, a].
+// This file adds ["name", "w * x"], ["array", {array, to, lit, at}], ["fold", axes, a].
 
 const equation = (() => {
   const row = (...parts) => ["row", ...parts];
@@ -29,7 +29,7 @@ const equation = (() => {
 
   // Add parentheses where the name or number that replaces a letter needs them.
   function safe(tree) {
-    if (!Array.isArray(tree) || ["num", "op", "words", "name", "d", "vector"].includes(tree[0])) return tree;
+    if (!Array.isArray(tree) || ["num", "op", "words", "name", "d", "array"].includes(tree[0])) return tree;
     const [kind, ...parts] = [tree[0], ...tree.slice(1).map(safe)];
     const guard = (part) => (negative(part) || compound(part) ? paren(part) : part);
     if (kind === "row") {
@@ -70,27 +70,27 @@ const equation = (() => {
     return made;
   }
 
-  // Return the tree of an array: a small one as numbers, a larger one by its shape.
-  function numbers(array) {
+  // Return the tree of an array. `to` is the shape to which it is stretched, `lit` the elements to frame, and `at` the element that the
+  // reader has chosen in the answer.
+  function numbers(array, { to = null, lit = [], at = null } = {}) {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numeral(array.values[0])];
-    return array.values !== undefined && array.values.length <= 4 && array.shape.length <= 2 ? ["vector", array] : ["words", shapeText(array.shape)];
+    const stretched = to !== null && array.values !== undefined && !nd.sameShape(array.shape, to) ? to : null;
+    return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at }] : ["words", shapeText(array.shape)];
   }
 
-  // Return one element of an array that is broadcast to a shape, as an array; null if it is not on the page.
-  function elementAt(array, shape, flat) {
-    if (!array?.values || array.shape.length > shape.length) return null;
-    return nd.scalar(array.values[nd.places(array.shape, shape)[flat]]);
-  }
+  // Return whether an array is written out, as a matrix of numbers.
+  const isSmall = ({ values, shape }, to = shape) => values !== undefined && to.length > 0 && to.length <= 2 && nd.sizeOf(to) <= 12 && nd.sizeOf(to.slice(0, -1)) <= 4 && nd.sizeOf(to) > 0;
 
   const callText = (node) => {
     const { operation, options } = graph.nodes[node];
     return options === "" ? operation : `${operation}(${options})`;
   };
 
-  // Return the operation in the notation of mathematics, or else as a call.
-  function forwardTree(node, operands) {
-    const { operation, options, notation } = graph.nodes[node];
+  // Return the operation in the notation of mathematics, or else as a call. `brief` leaves out long options.
+  function forwardTree(node, operands, brief = false) {
+    const { operation, options: all, notation } = graph.nodes[node];
+    const options = brief && all.length > 24 ? "…" : all;
     const places = operandsOf(node).map((edge) => graph.edges[edge].argument);
     if (notation && refsOf(notation).every((name) => places.includes(name))) return fill(notation, (name) => operands[places.indexOf(name)]);
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
@@ -100,18 +100,37 @@ const equation = (() => {
   function forward(node) {
     const edges = operandsOf(node).map((edge) => graph.edges[edge]);
     const names = edges.map((edge) => ["name", labelOf(edge.source)]);
-    const arrays = edges.map(operandOf);
-    const value = graph.nodes[node].values[0];
     const label = labelOf(node);
     const plain = edges.length <= 4;
     const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
     const left = graph.nodes[node].named ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
-    const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
-    const compute = (shown) => whatIf.forward(graph, node, Object.fromEntries(edges.map(({ argument }, i) => [argument, shown(arrays[i])])))[0];
-    const inside = small && arrays.every(Boolean) ? [truthful(() => safe(forwardTree(node, arrays.map(numbers))), value && isScalar(value) ? value.values[0] : null, compute)] : [];
-    const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
-    const [first, ...parts] = [...left, ...inside, answer].filter(Boolean);
-    return { left: first, sign: "=", parts };
+    const { values, changed } = graph.nodes[node];
+    if (values.length !== 1 || !plain) return { left: left[0], sign: "=", parts: [...left.slice(1), ...(values.length > 1 ? [["words", word("outputs", { count: values.length })]] : values.map((one) => numbers(one)))], one: null };
+    const filled = (look) => safe(forwardTree(node, edges.map(({ argument }) => look(argument)), true));
+    const { parts, one } = withNumbers(timeline.computed[node], filled, changed?.includes("broadcast") ? values[0].shape : null);
+    return { left: left[0], sign: "=", parts: [...left.slice(1), ...parts], one };
+  }
+
+  // Return the equation with the arrays of a step, {parts, one}: the formula and its answer, and the same for one element of the answer.
+  // filled(look) is the formula with look(name) in place of each letter. `stretch` is the shape to which the operands are broadcast.
+  function withNumbers(step, filled, stretch) {
+    const { letters, answer, compute, at, lit, part } = depends.of(step);
+    const written = numbers(answer, { at });
+    // `of` gives the array of a letter; null leaves the formula out.
+    const formula = (of, made, result) => {
+      let known = true;
+      const look = (name) => {
+        known &&= Boolean(of(name));
+        return numbers(of(name), made(name));
+      };
+      const given = (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))])));
+      const tree = filled && truthful(() => filled(look), result, given);
+      return known ? tree : null;
+    };
+    const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), answer && isScalar(answer) ? answer.values[0] : null);
+    const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(written) || tree[1]?.array === answer;
+    const element = at === null || same ? null : formula(part, () => ({}), answer.values[at]);
+    return { parts: same ? [written] : [tree, written], one: element && { index: indexOf(at, answer.shape), parts: [element, ["num", numberText(answer.values[at], state.digits)]] } };
   }
 
   // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
@@ -119,57 +138,21 @@ const equation = (() => {
     const { kind, edge: number } = timeline.at(step);
     const edge = graph.edges[number];
     const left = derivative(labelOf(edge.source));
-    const hidden = quiz.hides(step);
-    if (kind === "fit") {
-      const axes = summedAxes(edge);
-      const inside = ["name", word("partOf")];
-      const folded = axes.length > 0 ? ["fold", axes.join(","), inside] : ["call", edge.amount.dtype, inside];
-      return { left, sign: "+=", parts: [folded, hidden ? ["num", "?"] : numbers(edge.amount)] };
-    }
-    const before = edge.amount !== null;
-    const parts = edge.equation ? products(edge, hidden) : [["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))]];
-    parts.push(hidden ? ["num", "?"] : answerOf(edge));
-    return { left: before ? ["name", word("partFor"), left] : left, sign: before ? "=" : "+=", parts };
+    const part = kind === "product" && edge.amount !== null;
+    const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look) => safe(rule(edge, look)));
+    const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name))) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
+    const { parts, one } = quiz.hides(step) ? { parts: [["num", "?"]], one: null } : withNumbers(step, filled, edge.elementwise ? edge.raw.shape : null);
+    return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one };
   }
 
-  const isElementwise = (edge) => edge.elementwise && edge.raw?.values !== undefined && edge.raw.values.length > 4;
+  const rule = (edge, look) => tidy(fill(edge.equation, look));
+  const folded = (edge, inside) => (summedAxes(edge).length > 0 ? ["fold", summedAxes(edge).join(","), inside] : ["call", edge.amount.dtype, inside]);
 
-  // Return the rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
-  function products(edge, hidden) {
-    const operands = new Map(operandsOf(edge.target).map((other) => [graph.edges[other].argument, graph.edges[other]]));
-    const fillTidily = (look) => tidy(fill(edge.equation, look));
-    const target = graph.nodes[edge.target];
-    const g = target.gradients[0] ?? null;
-    const named = fillTidily((name) => {
-      if (name === "g") return derivative(labelOf(edge.target));
-      if (name === "ans" || !operands.has(name)) return ["name", name === "ans" ? labelOf(edge.target) : name];
-      return ["name", labelOf(operands.get(name).source)];
-    });
-    const arrayOf = (name) => (name === "g" ? g : name === "ans" ? target.values[0] : operands.has(name) ? operandOf(operands.get(name)) : null);
-    const at = isElementwise(edge) ? Math.min(state.cell, edge.raw.values.length - 1) : null;
-    const shownOf = (name) => (at === null ? arrayOf(name) : elementAt(arrayOf(name), edge.raw.shape, at)) ?? null;
-    const compute = (shown) => whatIf.vjp(graph, edge.target, edge.argument, shown(shownOf("g")), Object.fromEntries([...operands.keys()].map((name) => [name, shown(shownOf(name))])), shown(shownOf("ans")));
-    let known = true;
-    const make = () => fillTidily((name) => {
-      known &&= shownOf(name) !== null;
-      return numbers(shownOf(name));
-    });
-    const numbered = truthful(make, at !== null ? edge.raw.values[at] : edge.raw && isScalar(edge.raw) ? edge.raw.values[0] : null, compute);
-    const parts = [safe(named)];
-    const told = bare(numbered);
-    const same = JSON.stringify(told) === JSON.stringify(resultAt(edge, at));
-    if (known && !hidden && !same) parts.push(safe(numbered));
-    return parts;
-  }
-
-  function answerOf(edge) {
-    if (!isElementwise(edge)) return numbers(edge.raw);
-    const at = Math.min(state.cell, edge.raw.values.length - 1);
-    return row(resultAt(edge, at), ["words", word("atIndex", { index: indexOf(at, edge.raw.shape) })]);
-  }
-
-  function resultAt(edge, at) {
-    return at === null ? numbers(edge.raw) : ["num", numberText(edge.raw.values[at], state.digits)];
+  // Return the name in the program of a letter of an edge's rule.
+  function nameIn(edge, name) {
+    if (name === "g") return derivative(labelOf(edge.target));
+    const operand = operandsOf(edge.target).map((other) => graph.edges[other]).find(({ argument }) => argument === name);
+    return ["name", name === "ans" ? labelOf(edge.target) : operand ? labelOf(operand.source) : name];
   }
 
   // Return the axes over which "fit" sums.
@@ -186,20 +169,18 @@ const equation = (() => {
   // Return the equation of a step as text, for screen readers, the title and the tests.
   function text(step) {
     if (timeline.at(step) === null) return "";
-    const { left, sign, parts } = sides(step);
-    return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}`;
+    const { left, sign, parts, one } = sides(step);
+    const element = one === null ? "" : `; ${word("atIndex", { index: one.index })} ${one.parts.map(textOf).join(" = ")}`;
+    return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}${element}`;
   }
 
   // Return the equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
   function math(step) {
     if (timeline.at(step) === null) return [];
-    const { left, sign, parts } = sides(step);
-    const first = mathElement("math", { displaystyle: "true" }, mathOf(left));
-    return [first, ...parts.map((part, i) => {
-      const made = mathElement("math", { displaystyle: "true" }, mathElement("mo", { form: "infix" }, i === 0 ? sign : "="), mathOf(part));
-      if (i === parts.length - 1) made.setAttribute("class", "answer");
-      return made;
-    })];
+    const { left, sign, parts, one } = sides(step);
+    const side = (tree, before, last) => mathElement("math", { displaystyle: "true", class: last ? "answer" : null }, before && mathElement("mo", { form: "infix" }, before), mathOf(tree));
+    const element = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mtext", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
+    return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), element].filter(Boolean);
   }
 
   function textOf(tree) {
@@ -217,7 +198,7 @@ const equation = (() => {
       case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
       case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) && partsOf(parts[1]).length === 1 ? parts[1] : `(${parts[1]})`}`;
       case "name": return parts.length > 1 ? `${parts[0]} ${textOf(parts[1])}` : parts[0];
-      case "vector": return valuesText(parts[0], state.digits).replace(/\s+/g, " ");
+      case "array": return isSmall(parts[0].array) ? valuesText(parts[0].array, state.digits).replace(/\s+/g, " ") : shapeText(parts[0].array.shape);
       case "words": return typeof parts[0] === "object" ? parts[0][words.language] : parts[0];
       default: return String(parts[0]);
     }
@@ -250,17 +231,22 @@ const equation = (() => {
       case "name": return parts.length > 1 ? mrow(mathElement("mtext", {}, `${parts[0]} `), mathOf(parts[1])) : name(parts[0]);
       case "num": return mathElement("mn", {}, signed(String(parts[0])));
       case "op": return mo(parts[0]);
-      case "vector": return vector(parts[0]);
+      case "array": return isSmall(parts[0].array, parts[0].to ?? parts[0].array.shape) ? matrix(parts[0]) : mathElement("mtext", {}, element("span", chooser(parts[0].array, parts[0].at), heat.inline(parts[0])));
       default: return mathElement("mtext", {}, textOf(tree));
     }
   }
 
-  function vector(array) {
-    const columns = array.shape.at(-1);
-    const cell = (value) => mathElement("mtd", {}, mathElement("mn", {}, signed(numberText(value, state.digits))));
+  // Return the attributes of an array whose elements the reader can choose: with the pointer, or with the arrow keys.
+  const chooser = (array, at) => (at === null ? {} : { tabindex: "0", role: "application", "data-key": "answer", "aria-roledescription": word("map"), "aria-label": `${indexOf(at, array.shape)} ${numberText(array.values[at], state.digits)}` });
+
+  // Return a small array as a matrix. The copies of a stretched array are pale.
+  function matrix({ array, to, lit, at }) {
+    const { flats, isCopy, isLit } = heat.stretched(array, to, lit, state.cell);
+    const columns = (to ?? array.shape).at(-1);
+    const cell = (flat, i) => mathElement("mtd", { class: [isCopy(i) && "copy", isLit(i) && "lit", at === i && "at"].filter(Boolean).join(" ") || null, "data-flat": flat }, mathElement("mn", {}, signed(numberText(array.values[flat], state.digits))));
     const rows = [];
-    for (let i = 0; i < array.values.length; i += columns) rows.push(mathElement("mtr", {}, ...array.values.slice(i, i + columns).map(cell)));
-    return mathElement("mtable", { class: "matrix" }, ...rows); // the style sheet draws its brackets, because few fonts stretch theirs
+    for (let i = 0; i < flats.length; i += columns) rows.push(mathElement("mtr", {}, ...flats.slice(i, i + columns).map((flat, j) => cell(flat, i + j))));
+    return mathElement("mtable", { class: "matrix", ...chooser(array, at) }, ...rows); // the style sheet draws its brackets, because few fonts stretch theirs
   }
 
   // Return the rule of an edge with the names of its parameters; null if it is not known.
@@ -271,5 +257,5 @@ const equation = (() => {
     return explained ? `${textOf(head)}, ${textOf(rest[0])}` : textOf([kind, head, ...rest]);
   }
 
-  return { text, callText, ruleText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  return { text, callText, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

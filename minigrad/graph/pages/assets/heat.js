@@ -6,7 +6,8 @@ const heat = (() => {
   const SIDE = 64; // cells on a side of a map
   const [ROWS, COLUMNS] = [8, 16]; // the largest map in a box of the graph
   const STRENGTHS = 5;
-  const COLOURS = { plus: [214, 106, 24], minus: [58, 120, 214], odd: [208, 38, 60] }; // readable on white and on black
+  // Neither hue is that of the forward or the backward pass, also for the colour-blind.
+  const COLOURS = [{ plus: [47, 158, 106], minus: [122, 40, 214], odd: [208, 38, 60] }, { plus: [207, 232, 74], minus: [155, 92, 240], odd: [255, 96, 110] }]; // light, dark
 
   // Return the sizes of the leading axes, and the numbers of rows and columns.
   const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
@@ -58,9 +59,8 @@ const heat = (() => {
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
-  // Return the cells as a group of few elements: one path for each strength and sign.
-  function cells(array, x, y, size) {
-    const found = grid(array);
+  // Return the cells as a group of few elements: one path for each strength and sign. isCopy(i) makes cell i pale.
+  function cells(array, x, y, size, found = grid(array), isCopy = () => false) {
     const scale = largest(array);
     const paths = new Map();
     const [bars, crosses] = [[], []];
@@ -68,7 +68,7 @@ const heat = (() => {
     found.values.forEach((value, i) => {
       const [left, top] = [x + (i % found.columns) * size, y + Math.floor(i / found.columns) * size];
       const strength = value === 0 ? 0 : Math.max(1, Math.ceil((Math.abs(value) / scale) * STRENGTHS));
-      const key = !Number.isFinite(value) ? "odd" : strength === 0 ? "zero" : `${value < 0 ? "minus" : "plus"} s${strength}`;
+      const key = !Number.isFinite(value) ? "odd" : strength === 0 ? "zero" : `${value < 0 ? "minus" : "plus"} s${strength}${isCopy(i) ? " copy" : ""}`;
       paths.set(key, `${paths.get(key) ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`);
       if (key === "odd") crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
       else if (value < 0) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
@@ -79,6 +79,35 @@ const heat = (() => {
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
     group.heat = { array, x, y, size, found };
     return group;
+  }
+
+  // --- in a formula ---
+
+  // Return an array as it is after broadcasting to a shape: the element of the array in each place, which places are copies along a
+  // stretched axis, and which are lit. Of the copies, those in the row and column of the chosen element `at` are lit.
+  function stretched(array, to, lit, at) {
+    const { shape } = array;
+    const all = to === null ? null : nd.places(shape, to);
+    if (all === null) return { shape, flats: nd.range(nd.sizeOf(shape)), isCopy: () => false, isLit: (flat) => lit.includes(flat) };
+    const first = new Map();
+    all.forEach((flat, i) => first.has(flat) || first.set(flat, i));
+    const isCopy = (i) => first.get(all[i]) !== i;
+    return { shape: to, flats: all, isCopy, isLit: (i) => lit.includes(all[i]) && (i === at || !isCopy(i)) };
+  }
+
+  // Return a map for the line of a formula, as SVG: at most 16 x 24 cells, 3.2 em high. The lit and the chosen elements are framed.
+  function inline({ array, to = null, lit = [], at = null }) {
+    const { shape, flats, isCopy, isLit } = stretched(array, to, lit, state.cell);
+    const whole = to === null ? array : { ...array, shape, values: flats.map((flat) => array.values[flat]) };
+    const found = map(whole, { most: [16, 24] });
+    const size = 10;
+    const [wide, high] = [found.columns * size, found.rows * size];
+    const em = Math.min(0.085, 3.2 / high, 12 / wide);
+    const frames = (test, name) => found.flats.flatMap((flat, i) => (test(flat) ? [svgElement("rect", { class: name, x: (i % found.columns) * size - 0.5, y: Math.floor(i / found.columns) * size - 0.5, width: size, height: size })] : []));
+    const group = cells(whole, 0, 0, size, found, (i) => isCopy(found.flats[i]));
+    const drawn = svgElement("svg", { class: "map", viewBox: `-1.5 -1.5 ${wide + 2} ${high + 2}`, role: "img", "aria-label": shapeText(shape) }, group, ...frames(isLit, "lit"), ...frames((flat) => flat === at, "at"));
+    Object.assign(drawn.style, { width: `${(wide + 2) * em}em`, height: `${(high + 2) * em}em` });
+    return drawn;
   }
 
   // Return the element under the pointer: {flat, text}; null if there is none.
@@ -105,7 +134,7 @@ const heat = (() => {
       const [x, y] = [(i % found.columns) * size, Math.floor(i / found.columns) * size];
       const odd = !Number.isFinite(value);
       const level = Math.round((255 * (value - min)) / (max - min || 1));
-      const hue = COLOURS[odd ? "odd" : value < 0 ? "minus" : "plus"].join(" ");
+      const hue = COLOURS[Number(isDark())][odd ? "odd" : value < 0 ? "minus" : "plus"].join(" ");
       const strength = odd ? 1 : value === 0 ? 0 : 0.12 + (0.88 * Math.abs(value)) / scale;
       context.fillStyle = grey && !odd ? `rgb(${level} ${level} ${level})` : `rgb(${hue} / ${strength})`;
       context.fillRect(x, y, edge, edge);
@@ -123,7 +152,7 @@ const heat = (() => {
     for (const cell of marks) context.strokeRect((cell % found.columns) * size + 0.5, Math.floor(cell / found.columns) * size + 0.5, Math.max(size - 1, 3), Math.max(size - 1, 3));
   }
 
-  return { grid, cellSize, cells, under, map, slices, paint };
+  return { grid, cellSize, cells, inline, stretched, under, map, slices, paint };
 })();
 
 // The small text at the pointer.

@@ -105,7 +105,7 @@ const panel = {
     const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
-      if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
+      if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number, ...this.cellChoice() })));
     });
     if (operands.some((edge) => !isScalar(operandOf(edge)))) {
       list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => labelled(labelOf(edge.source), operandOf(edge), { small: true })))));
@@ -135,7 +135,7 @@ const panel = {
     const hidden = quiz.hides(state.step);
     const list = [];
     const local = hidden ? null : this.local(edge);
-    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), arrayView(edge.raw, { label: word("partGiven"), className: "new", ...this.cellChoice(edge) })));
+    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), arrayView(edge.raw, { label: word("partGiven"), className: "new", ...this.cellChoice() })));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
     const told = edge.target === graph.end[0] && g && isScalar(g) ? "productTextEndArray" : g && isScalar(g) ? "productText" : "productTextArray";
@@ -166,7 +166,7 @@ const panel = {
   },
 
   // Return the options of an array whose element the equation shows.
-  cellChoice: (edge) => (equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {}),
+  cellChoice: () => (depends.of(state.step).at === null ? {} : { choose: chooseCell, chosen: depends.of(state.step).at }),
 
   // Show the two numbers that must agree.
   truth(at) {
@@ -192,7 +192,7 @@ const panel = {
     const name = equation.derivativeText(source) + outputName(graph.nodes[source], output);
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
-    const choose = timeline.at(step).kind === "product" ? this.cellChoice(edge) : {};
+    const choose = this.cellChoice();
     const sign = (text) => element("span", { class: "sign" }, text);
     const parts = before === null
       ? [labelled(word(count > 1 ? "firstAddend" : "onlyAddend"), addend, { className: "new", ...choose })]
@@ -230,3 +230,32 @@ const panel = {
     return [...parts, ...(hidden ? [] : this.health(edge.source, "badGradient")), element("dl", {}, ...list)];
   },
 };
+
+// The element of the answer that the formula shows: the one under the pointer, or the one to which the arrow keys lead.
+{
+  const section = find("title-section");
+  const choose = (flat) => {
+    if (flat === state.cell) return;
+    state.cell = flat;
+    refill(section, panel.title());
+    fitFormula();
+  };
+  section.addEventListener("pointermove", (event) => {
+    const cells = event.target.closest(".map")?.querySelector(".heat");
+    const under = cells ? heat.under(cells, event) : null;
+    const flat = under?.flat ?? event.target.closest("[data-flat]")?.dataset.flat;
+    tip.show(under?.text ?? null, event);
+    if (flat !== undefined && event.target.closest("[data-key=answer]")) choose(Number(flat));
+  });
+  section.addEventListener("pointerleave", () => tip.show(null));
+  section.addEventListener("click", (event) => event.target.closest("[data-key=answer]") && render());
+  section.addEventListener("keydown", (event) => {
+    const { at, answer } = event.target.dataset.key === "answer" ? depends.of(state.step) : {};
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -(answer?.shape.at(-1) ?? 0), ArrowDown: answer?.shape.at(-1) ?? 0 }[event.key];
+    if (answer === undefined || by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation(); // elsewhere the arrows go from step to step
+    choose(Math.max(0, Math.min(answer.values.length - 1, at + by)));
+    setText(find("live"), equation.text(state.step).split("; ").at(-1));
+  });
+}

@@ -24,6 +24,7 @@ from minigrad.graph.pages.formulas import (
     equation,
     formula,
     formula_values,
+    option_text,
     parted,
     rule_behind,
 )
@@ -429,3 +430,18 @@ def test_the_tree_of_a_rule_of_the_users() -> None:
     assert tree(lambda g: np.minimum(g, np.maximum(g, g))) == inner
     assert tree(by_loop) == ["words", dict.fromkeys(("en", "ja"), "twice the gradient, added up")]
     assert tree(lambda g: g[:] if g.ndim else g + g)[0] == "words"  # Python that is no formula is shown as it is
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ((np.arange(6), np.array([0, 0, 1, 1, 2, 2])), "([0, 1, 2, …, 5], [0, 0, 1, …, 2])"),
+        ((slice(None), slice(1, None, 2), Ellipsis, None, 3), "(:, 1::2, …, …, 3)"),
+        (np.array([[True, False]]), "[[True, False]]"),
+        ((2,), "(2,)"),
+        ([0.1234567, np.float32(2)], "[0.1235, 2]"),
+        ("mean", "'mean'"),
+    ],
+)
+def test_an_option_is_short_and_closes_each_bracket(value: Any, text: str) -> None:
+    assert option_text(value) == text

@@ -1,0 +1,67 @@
+// Finds the elements of the operands that an element of a step's result depends on: those whose replacement by NaN changes it. So the
+// page needs no table of operations: a matrix product lights a row and a column, a softmax a row, a convolution a patch.
+
+const depends = (() => {
+  const MOST = 400_000; // elements to look at for one step; above this, the reader would wait for more than a second
+  let known = null; // of the step that was asked for last
+
+  // Return the letters of a step's formula with their arrays, its answer, and a function from such letters to the answer. Null if some
+  // of them are not on the page, or if there are several answers.
+  function parts(step) {
+    const { kind, edge: number, target } = timeline.at(step);
+    const node = graph.nodes[target];
+    const edges = operandsOf(target).map((one) => graph.edges[one]);
+    const operands = Object.fromEntries(edges.map((one) => [one.argument, operandOf(one)]));
+    if (kind === "forward") return { letters: operands, answer: node.values[0], compute: (letters) => whatIf.forward(graph, target, letters)[0] };
+    const edge = graph.edges[number];
+    if (kind === "fit") return { letters: { part: edge.raw }, answer: edge.amount, compute: ({ part }) => nd.fit(part, edge.amount.shape) };
+    const letters = { ...operands, g: node.gradients[0] ?? null, ans: node.values[0] };
+    return { letters, answer: edge.raw, elementwise: edge.elementwise, compute: ({ g, ans, ...given }) => whatIf.vjp(graph, target, edge.argument, g, given, ans) };
+  }
+
+  // For each axis of an array and each index on it, replace these elements by NaN, and return which elements of the answer change.
+  function changes(name, { letters, compute }, base) {
+    const { shape, values } = letters[name];
+    return nd.strides(shape).map((stride, axis) => nd.range(shape[axis]).map((index) => {
+      const spoiled = nd.array(shape, values.map((x, flat) => (Math.floor(flat / stride) % shape[axis] === index ? NaN : Number(x))));
+      return compute({ ...letters, [name]: spoiled }).values.map((x, i) => !Object.is(x, base[i]));
+    }));
+  }
+
+  // Return the flat indices of the elements of a letter's array on which element `at` of the answer depends; null if this is not known.
+  function found(step, name, at) {
+    const { letters: { [name]: array }, elementwise, answer, tables } = step;
+    if (!array?.values || !answer?.values) return null;
+    if (elementwise && array.shape.length <= answer.shape.length) return [nd.places(array.shape, answer.shape)[at]];
+    try {
+      step.base ??= step.compute(step.letters).values;
+      if (array.shape.reduce((sum, n) => sum + n, 0) * step.base.length > MOST) return null;
+      tables[name] ??= changes(name, step, step.base);
+    } catch {
+      return null; // the page does not know the operation
+    }
+    const strides = nd.strides(array.shape);
+    return nd.range(array.values.length).filter((flat) => strides.every((stride, axis) => tables[name][axis][Math.floor(flat / stride) % array.shape[axis]][at]));
+  }
+
+  // Return {letters, answer, at, lit, part}: lit(name) are the elements behind the chosen element of the answer, and part(name) is the
+  // array of these. `at` is null if the answer is a number.
+  function of(step) {
+    if (known?.step !== step || known.graph !== graph) known = { step, graph, tables: {}, ...parts(step) };
+    const now = known;
+    const { letters, answer, compute } = now;
+    const wanted = (answer?.values?.length ?? 0) < 2 ? null : Math.min(state.cell, answer.values.length - 1); // a number has no elements to choose
+    const at = wanted !== null && Object.keys(letters).some((name) => found(now, name, wanted) !== null) ? wanted : null;
+    const lit = (name) => (at === null ? null : found(now, name, at));
+    const part = (name) => {
+      const [array, flats] = [letters[name], lit(name)];
+      if (!flats?.length) return null;
+      const strides = nd.strides(array.shape);
+      const shape = array.shape.map((n, axis) => new Set(flats.map((flat) => Math.floor(flat / strides[axis]) % n)).size);
+      return { ...nd.array(shape, flats.map((flat) => array.values[flat])), dtype: array.dtype };
+    };
+    return { letters, answer, compute, at, lit, part };
+  }
+
+  return { of };
+})();

@@ -1,0 +1,158 @@
+"""Arrays in the line of the formula: what lights is what the element was computed from. Signs have colours of their own."""
+
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import nn
+from minigrad import explain
+from minigrad.graph.pages.html import asset
+from tests.leaves import leaf
+
+Show = Callable[..., Any]
+X = np.array([[5.0, 3.5], [4.9, 0.0], [7.0, 3.2], [6.4, -3.2], [6.3, 3.3], [5.8, 2.7]])
+LIT = "(name) => depends.of(state.step).lit(name)"
+
+
+def softmax_regression() -> Any:
+    w, b = leaf([[0.1, -0.2, 0.1], [0.3, 0.0, -0.3]], "w"), leaf([0.1, 0.2, 0.3], "b")
+    scores = X @ w + b
+    p = mg.softmax(scores)
+    picked = p[np.arange(6), np.array([0, 0, 1, 1, 2, 2])]
+    return -np.log(picked).mean()
+
+
+@pytest.fixture
+def page(tmp_path: Path, show: Show) -> Any:
+    with mg.trace():
+        loss = softmax_regression()
+    return show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+
+
+def at(page: Any, step: str, cell: tuple[int, ...]) -> str:
+    """Go to the step whose equation begins so, choose an element of the answer, and give what is said of it."""
+    number = page.evaluate(
+        "(begin) => timeline.steps.findIndex((_, i) => equation.text(i + 1).startsWith(begin)) + 1", step
+    )
+    assert number > 0
+    page.evaluate(f"go({number})")
+    shape = page.evaluate("depends.of(state.step).answer.shape")
+    page.evaluate(f"chooseCell({int(np.ravel_multi_index(cell, shape))})")
+    return str(page.evaluate("equation.text(state.step)")).partition("; ")[2]
+
+
+def lit(page: Any, name: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    flats = page.evaluate(LIT, name)
+    return [tuple(map(int, np.unravel_index(flat, shape))) for flat in flats]
+
+
+def test_an_element_of_a_product_lights_its_row_and_its_column_even_where_they_are_zero(page: Any) -> None:
+    assert at(page, "X @ w = ", (1, 2)) == "at [1, 2] [[4.9 0]] @ [[ 0.1] [-0.3]] = 0.49"
+    assert lit(page, "x", (6, 2)) == [(1, 0), (1, 1)]
+    assert lit(page, "y", (2, 3)) == [(0, 2), (1, 2)]
+
+
+def test_backward_it_lights_two_columns(page: Any) -> None:
+    assert at(page, "∂loss/∂w += ", (1, 0)).startswith("at [1, 0] ")
+    assert lit(page, "x", (6, 2)) == [(i, 1) for i in range(6)]
+    assert lit(page, "g", (6, 3)) == [(i, 0) for i in range(6)]
+    assert lit(page, "y", (2, 3)) == []
+
+
+def test_a_softmax_shows_its_row_and_an_index_what_it_picks(page: Any) -> None:
+    assert at(page, "p = softmax", (2, 1)).startswith("at [2, 1] softmax([")
+    assert lit(page, "x", (6, 3)) == [(2, 0), (2, 1), (2, 2)]
+    said = at(page, "picked = getitem", (3,))
+    assert lit(page, "x", (6, 3)) == [(3, 1)] and "getitem(" in said
+
+
+def test_the_copies_of_a_stretched_array_are_pale(page: Any) -> None:
+    assert at(page, "scores = ", (4, 1)).endswith("-1.26 + 0.2 = -1.06")
+    stretched = page.locator(".equation .map").nth(1)
+    assert stretched.get_attribute("aria-label") == "(6, 3)"
+    assert (
+        stretched.locator(".cell.copy").count() > 0
+        and page.locator(".equation .map").first.locator(".copy").count() == 0
+    )
+    assert stretched.locator(".lit").count() == 2  # the element of the array, and its copy in row 4
+
+
+def test_the_pointer_and_the_arrow_keys_choose_the_element(page: Any) -> None:
+    at(page, "X @ w = ", (0, 0))
+    answer = page.locator(".equation [data-key=answer]")
+    box = answer.locator("svg").bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.75 * box["height"])
+    assert page.evaluate("state.cell") == 13
+    assert page.locator("#tip").inner_text().startswith("[4, 1] ")
+    before = page.evaluate("state.step")
+    page.locator(".equation [data-key=answer]").focus()
+    for key in ("ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert page.evaluate("[state.step, state.cell]") == [before, 15]
+    assert page.evaluate("document.activeElement.dataset.key") == "answer"
+    assert page.locator("#live").inner_text().startswith("at [5, 0] ")
+
+
+def test_an_array_travels_as_a_map(page: Any) -> None:
+    at(page, "∂loss/∂w += ", (0, 0))
+    assert page.locator(".amount .heat .cell").count() > 0 and page.locator(".amount text").count() == 0
+
+
+def test_an_operation_that_the_page_cannot_compute_lights_nothing(tmp_path: Path, show: Show) -> None:
+    layer = nn.Conv2d(1, 1, 2, rng=np.random.default_rng(0))
+    with mg.trace():
+        loss = layer(np.ones((1, 1, 4, 4), np.float32)).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False))
+    page.evaluate("go(1)")
+    assert page.evaluate("depends.of(1).at") is None and page.locator(".equation .lit").count() == 0
+    assert page.locator("#step-section .choose").count() == 0
+
+
+# What colour-blind eyes see, by the matrices of Machado, Oliveira and Fernandes (2009) for linear RGB.
+EYES = {
+    "all": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+
+
+def lab(colour: str, eye: Any) -> Any:
+    """The CIELAB coordinates of a colour as an eye sees it."""
+    srgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    t = XYZ @ np.clip(eye @ linear, 0, 1) / [0.95047, 1, 1.08883]
+    f = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("eye", EYES)
+def test_signs_and_directions_have_four_colours_for_every_eye(eye: str, theme: int) -> None:
+    text = asset("stepper.css")
+    names = ("forward", "backward", "plus", "minus")
+    colours = {name: re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", text)[0][theme] for name in names}
+    for one, other in itertools.combinations(colours.values(), 2):
+        assert np.linalg.norm(lab(one, EYES[eye]) - lab(other, EYES[eye])) > 20  # 2.3 is just noticeable
+
+
+def test_the_maps_of_the_panel_have_the_colours_of_the_boxes() -> None:
+    light, dark = re.findall(r"plus: \[([\d, ]+)\], minus: \[([\d, ]+)\]", asset("heat.js"))
+    for name, pair in (("plus", (light[0], dark[0])), ("minus", (light[1], dark[1]))):
+        numbers = ["#" + "".join(f"{int(n):02x}" for n in one.split(",")) for one in pair]
+        assert f"--{name}: light-dark({numbers[0]}, {numbers[1]})" in asset("stepper.css")
