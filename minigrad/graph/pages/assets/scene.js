@@ -284,17 +284,20 @@ class SceneView {
     if (at === null || at.kind === "forward") return;
     const line = this.current.find((end) => end.line)?.line;
     if (!line) return;
-    const label = svgElement("text", { class: "label", "text-anchor": "middle" }, amountText(state.step));
-    const size = camera.TEXT * 1.6;
-    const width = (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
+    const array = amountOrRaw(state.step);
+    const cells = array && heat.grid(array);
+    const each = cells && Math.max(3, Math.min(9, Math.floor(60 / Math.max(cells.rows, cells.columns)))) * (camera.TEXT / 12);
+    const size = cells ? cells.rows * each + 8 : camera.TEXT * 1.6;
+    const width = cells ? cells.columns * each + 8 : (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
     const boxes = this.boxes.map((box) => camera.rect(box.about));
     const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength()));
     const beside = points.map((at) => camera.point([at.x, at.y])).flatMap(([x, y]) => [0, 1, -1].map((side) => rectAt(x + side * (width / 2 + 6), y, width + 2, size + 2)));
     const rect = freePlace(beside, [...boxes, ...taken], this.pane);
     if (rect === null) return;
     const [x, y] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
-    setAttributes(label, { x, y: y + camera.TEXT * 0.37 });
-    this.amount.append(svgElement("rect", { x: x - width / 2, y: y - size / 2, width, height: size, rx: size / 2 }), label);
+    const label = svgElement("text", { class: "label", "text-anchor": "middle", x, y: y + camera.TEXT * 0.37 }, amountText(state.step));
+    const badge = svgElement("rect", { class: cells ? "frame" : null, x: x - width / 2, y: y - size / 2, width, height: size, rx: cells ? 5 : size / 2 });
+    this.amount.append(badge, cells ? heat.cells(array, x - width / 2 + 4, y - size / 2 + 4, each) : label);
   }
 }
 
