@@ -6,7 +6,8 @@
 In the zip, in lab/: wheels/ with minigrad and what it needs, notebooks/en/ and notebooks/ja/ with the lessons as notebooks and
 as plain Python, and README.md with the three commands that a learner types. The exercises are inside minigrad's wheel.
 
-Wheels are for one system and one version of Python: run this on a computer like those of the class. More: docs/teaching.md.
+Wheels are for one system and one version of Python, such as any 3.11: run this on a computer like those of the class. Packages
+for which there is no wheel for that version are left out, if the lessons run without them. More: docs/teaching.md.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import lesson_notebooks
 from common import make_folder, run
 
 ROOT = Path(__file__).parents[1]
+VERSION = "{}.{}".format(*sys.version_info)  # pip takes it for its first release, such as 3.11.0
 PICTURES = ("matplotlib", "pygraphviz")  # what the lessons draw with; pygraphviz carries Graphviz
 README = """# minigrad without a network · ネットワークのない教室で
 
@@ -60,7 +62,7 @@ def readme(also: Sequence[str], *, wheels: bool) -> str:
     """What a learner types, on a system like this one."""
     windows = sys.platform == "win32"
     folder = "class\\Scripts\\" if windows else "class/bin/"
-    system = f"{platform.system()}, Python {platform.python_version()}"
+    system = f"{platform.system()}, Python {VERSION}"
     return README.format(
         en=f"For {system}." if wheels else "For a Python 3.11 or newer that has NumPy and Matplotlib.",
         ja=f"{system} 用です。" if wheels else "NumPy と Matplotlib の入った Python 3.11 以降が必要です。",
@@ -132,11 +134,25 @@ def _recorded(path: str, content: bytes) -> str:
     return f"{path},sha256={digest},{len(content)}\n"
 
 
-def make_wheels(folder: Path, also: Sequence[str], *, wheels: bool) -> None:
-    """Write minigrad's wheel, and download what it and the lessons need beside it."""
+def make_wheels(folder: Path, also: Sequence[str], *, wheels: bool) -> Sequence[str]:
+    """Write minigrad's wheel, and download what it and the lessons need. Return those of ``also`` that there are wheels of.
+
+    The wheels are those for the first release of this version of Python, so that they suit each later one, too: a computer of
+    the class may have an older one than this.
+    """
     own = write_wheel(folder)
-    if wheels:
-        pip("download", str(own), *PICTURES, *also, "--only-binary", ":all:", "--dest", str(folder))
+    if not wheels:
+        return []
+    options = ["--only-binary", ":all:", "--python-version", VERSION, "--dest", str(folder)]
+    pip("download", str(own), *PICTURES, *options)
+    there = []
+    for name in also:
+        try:
+            pip("download", str(own), *PICTURES, *there, name, *options)
+            there.append(name)
+        except ValueError as error:
+            print(f"{name} is left out: {str(error).splitlines()[-1]}", file=sys.stderr)
+    return there
 
 
 def pack(path: Path, also: Sequence[str], *, wheels: bool) -> None:
@@ -144,10 +160,10 @@ def pack(path: Path, also: Sequence[str], *, wheels: bool) -> None:
     with tempfile.TemporaryDirectory() as made:
         lab = Path(made) / "lab"
         lab.mkdir()
+        also = make_wheels(lab / "wheels", also, wheels=wheels)
         (lab / "README.md").write_text(readme(also, wheels=wheels), encoding="utf-8")
         for language in lesson_notebooks.LANGUAGES:
             lesson_notebooks.write(lab / "notebooks" / language, language)
-        make_wheels(lab / "wheels", also, wheels=wheels)
         make_folder(path.parent)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(file for file in lab.rglob("*") if file.is_file()):

@@ -5,6 +5,7 @@ import csv
 import hashlib
 import json
 import platform
+import sys
 import zipfile
 from pathlib import Path
 
@@ -47,7 +48,28 @@ def test_the_readme_names_what_is_packed() -> None:
     assert "--find-links wheels minigrad matplotlib pygraphviz jupyterlab\n" in full and "jupyter lab" in full
     assert "--find-links wheels minigrad\n" in bare and "jupyter" not in bare and "--system-site-packages" in bare
     assert "jupyter" not in offline_lab.readme([], wheels=True)
-    assert full.count(platform.python_version()) == 2 and platform.python_version() not in bare
+    assert full.count(f"Python {offline_lab.VERSION}") == 2 and platform.python_version() not in full + bare
+
+
+def test_the_wheels_suit_every_release_of_this_version_and_what_has_none_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A package may ask for 3.11.5, and the class has 3.11.2: pip then takes an older one of it."""
+    asked = []
+
+    def pip(*arguments: str) -> None:
+        asked.append(arguments)
+        if "too_new" in arguments:
+            raise ValueError("pip download failed:\nmore\nERROR: No matching distribution found for too_new")
+
+    monkeypatch.setattr(offline_lab, "pip", pip)
+    assert offline_lab.make_wheels(tmp_path, ["fits", "too_new", "last"], wheels=True) == ["fits", "last"]
+    assert capsys.readouterr().err == "too_new is left out: ERROR: No matching distribution found for too_new\n"
+    assert [one[2:-6] for one in asked] == [
+        (*offline_lab.PICTURES, *more) for more in ([], ["fits"], ["fits", "too_new"], ["fits", "last"])
+    ]
+    assert {one[-4:-2] for one in asked} == {("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")}
+    assert all(one[-6:-4] == ("--only-binary", ":all:") for one in asked)
 
 
 def test_what_fails_is_one_error_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
