@@ -16,7 +16,7 @@ from minigrad.errors import ArgumentError
 
 from .checker import Job, Verdict, check
 from .page import write_page
-from .report import next_task, overview, report, upcoming
+from .report import next_task, overview, report, untouched, upcoming
 from .solution import solution_beside
 from .tasks import LANGUAGES, Task, find, say, tasks
 
@@ -254,6 +254,11 @@ def _score(options: argparse.Namespace) -> int:
     return RIGHT
 
 
+def _code(verdict: Verdict) -> str | None:
+    """The kind of mistake, for a table: whether a line is known, or it is a single NaN, stands in the report alone."""
+    return verdict.finding.kind.removesuffix("_at").removesuffix("_scalar") if verdict.finding else None
+
+
 def _rows(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
     """Check all answers. Return what is known of each task, by its label."""
     there = [one for one in tasks() if (folder / one.file).is_file()]
@@ -261,7 +266,7 @@ def _rows(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for one in tasks():
         verdict = verdicts.get(one.label)
-        wrong = verdict.finding.kind if verdict and verdict.finding else None if verdict else "file"
+        wrong = "file" if verdict is None else "untouched" if untouched(verdict) else _code(verdict)
         right, total = (verdict.right, verdict.total) if verdict else (0, len(one.questions(progress.seed)))
         rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong}
         attempts, hints = (counts.get(one.label, 0) for counts in (progress.attempts, progress.hints))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from minigrad.cli.main import main
-from minigrad.learn.tasks import folder, tasks
+from minigrad.learn.tasks import folder, sentences, tasks
 
 from .answers import ANSWERS
 
@@ -158,8 +158,32 @@ def test_score_is_what_a_grader_reads(begun: Said) -> None:
     assert found["tasks"]["1.1"] == {
         "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0, "note": None,
     }  # fmt: skip
-    assert found["tasks"]["1.2"]["wrong"] == "begin" and found["tasks"]["9.2"]["wrong"] == "file"
+    assert found["tasks"]["1.2"]["wrong"] == "untouched" and found["tasks"]["9.2"]["wrong"] == "file"
     assert "2 of 37 tasks done" in begun("score")[1]
+
+
+def test_an_untouched_task_is_told_from_one_that_was_begun(begun: Said) -> None:
+    """Also where the stub runs, as in the tasks to find a mistake, and where a text was changed and no program."""
+    for file, old, new in (
+        ("1_1_nudge.py", "Task", "My task"),
+        ("7_2_stale_value.py", "tanh", "tanh"),
+        ("1_2_gradient_by_nudging.py", "raise NotImplementedError", "x = x + 1\n    raise NotImplementedError"),
+    ):
+        text = Path(file).read_text(encoding="utf-8")
+        Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    rows = json.loads(begun("score", "--json")[1])["tasks"]
+    assert {label: row["wrong"] for label, row in rows.items() if row["wrong"] != "untouched"} == {"1.2": "begin"}
+
+
+@pytest.mark.parametrize("page", ["docs/teaching.md", "docs/ja/teaching.md"])
+def test_the_guide_explains_each_code_and_no_other(page: str) -> None:
+    """The codes are the findings of a check, without where they were found, and those of a file."""
+    learn = Path(__file__).parents[3] / "minigrad" / "learn"
+    sources = "".join((learn / name).read_text(encoding="utf-8") for name in ("checker.py", "child.py", "compare.py"))
+    used = {*re.findall(r'"(\w+)"', sources)} & {key for key, said in sentences("en").items() if isinstance(said, str)}
+    text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
+    named = re.findall(r"^\| `(\w+)` \|", text.partition("| `state` |")[2], re.MULTILINE)
+    assert sorted(named) == sorted(used - {"nan_scalar", "solution"} | {"file", "untouched"})
 
 
 def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +208,7 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     assert [*rows] == [(name, one.label) for name in ("mine", "健") for one in tasks()]
     columns = ("seed", "state", "right", "questions", "attempts", "hints", "note")
     assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0", ""), strict=True))
-    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "begin", "0", "5", "2", "3", ""), strict=True))
+    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "untouched", "0", "5", "2", "3", ""), strict=True))
     assert rows["mine", "9.2"]["state"] == "file"
     assert {row["attempts"] for (name, _), row in rows.items() if name == "健"} == {"0"}
     assert (
@@ -206,7 +230,7 @@ def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> N
         rows[label]["note"] for label in rows if label not in noted
     } == {None}
     assert [label for label in noted if rows[label]["passed"]] == ["1.1", "5.1", "6.4"]
-    assert rows["1.3"]["wrong"] == "load_at" and rows["9.2"]["wrong"] == "load_at"
+    assert rows["1.3"]["wrong"] == "load" and rows["9.2"]["wrong"] == "load"
     assert begun("score")[1].endswith("\nTasks that run the packaged solution: 1.1, 5.1, 6.4, 9.2.\n")
     assert "解答を実行している課題：1.1, 5.1, 6.4, 9.2\n" in begun("--language", "ja", "score")[1]
     assert "packaged" not in begun("check", "6.4")[1]  # it is told to the teacher
