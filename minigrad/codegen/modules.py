@@ -14,18 +14,59 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import setitem
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine.observers import Scope
 from ..rules.about import known
-from .folds import form_of
-from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
-from .names import unused
-from .statements import Check, Memory, Statement, Value, key_of, leaves_of, method, owns, replaced, values_in
+from .loops import form_of
+from .program import Arguments, new_name
+from .record import Check, Memory, Statement, Value, key_of, leaves_of, method, owns, replaced, values_in
 
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
+
+
+class Key(NamedTuple):
+    """A key of a dict of parameters. Its parts are texts, integers, counters of loops and the argument ``at``."""
+
+    parts: tuple[Any, ...]
+
+
+class WrittenFunction:
+    """A function of the written program.
+
+    Attributes:
+        name: its name.
+        word: the name of its result, if the user's program has none; by default its own name.
+        body: its statements.
+        inputs: its parameters: values, and tuples of values that the caller kept from another function.
+        outputs: what it returns, in the same form.
+        keys: the key of each parameter of the model that it reads, with the dict.
+        group: the functions of one module, which use the same names for the same values.
+    """
+
+    def __init__(self, name: str, group: object) -> None:
+        self.__name__ = name
+        self.word = ""
+        self.group = group
+        self.body: list[Statement] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+        self.keys: dict[Value, tuple[Value, Key]] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        raise NotImplementedError("only the written program calls it")
+
+    @property
+    def is_backward(self) -> bool:
+        return self.body[0].backward
+
+
+class FunctionCall(Statement):
+    """The call of a :class:`WrittenFunction`, or of one of Python's own."""
+
+    __slots__ = ()
 
 
 class CalledModule:
@@ -105,7 +146,7 @@ class Modules:
     """
 
     def __init__(self, statements: Sequence[Statement], results: Any, dicts: Dicts, taken: set[str]) -> None:
-        self.statements, self.dicts, self.taken = statements, dicts, taken
+        self.statements, self.dicts, self.taken = statements, dicts, {*taken}
         self.now: list[Any] = [*statements]
         self.functions: list[WrittenFunction] = []
         self.stored: set[Value] = set()
@@ -200,8 +241,7 @@ class _Extraction:
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
         spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
-            function = WrittenFunction(unused(name + "_back" * (i > 0), modules.taken.__contains__), group)
-            modules.taken.add(function.__name__)
+            function = WrittenFunction(new_name(name + "_back" * (i > 0), modules.taken), group)
             function.word = _word_of(type(self.first.owner))
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
@@ -412,3 +452,61 @@ def _word_of(module: Any) -> str:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+# --- Dicts of parameters ---
+
+
+class Dicts:
+    """The arguments that are large dicts of arrays, and the dicts of their gradients.
+
+    Attributes:
+        keys: the dict and the key of each value that is an item of an argument.
+        gradients: each gradient, with the dict that gets it and the key.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[Value, tuple[Value, str]] = {}
+        self.gradients: list[tuple[Any, Value, str]] = []
+
+    def add(self, name: str, items: Sequence[tuple[Value, str]], gradients: dict[str, Any]) -> Value:
+        """Add an argument. Return the value that stands for the dict of its gradients."""
+        holder = of_data(name)
+        self.keys.update({value: (holder, key) for value, key in items})
+        statement = FunctionCall(0, WrittenFunction("dict.fromkeys", None), (holder,), {})
+        found = of_data(None, statement)
+        found.cotangent_of = holder
+        statement.outputs, statement.backward = [found], True
+        self.gradients += [(value, found, key) for key, value in gradients.items() if value is not None]
+        return found
+
+
+def large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:
+    """Return the large dicts among the arguments, and the results with dicts for their gradients."""
+    dicts, results = Dicts(), list(results)
+    for name in arguments.dicts:
+        at = arguments.names.index(name)
+        gradients = results[1 + chosen.index(at)] if at in chosen else {}
+        items = [(value, leaf.key) for value, leaf in leaves if leaf.path.startswith(f"{name}[")]
+        found = dicts.add(name, items, gradients)
+        if at in chosen:
+            results[1 + chosen.index(at)] = found
+    return dicts, tuple(results)
+
+
+def of_data(name: str | None = None, statement: Statement | None = None) -> Value:
+    """Return a value that is no array: a dict, a key, or what a function keeps."""
+    value = Value(None, statement, True, Memory())
+    value.name = name
+    return value
+
+
+def key_of_text(text: str) -> Key:
+    """Return a key whose integers a loop can count."""
+    parts = [part for part in re.split(r"(?<=\.)(0|[1-9]\d*)(?=\.)", text) if part]
+    return Key(tuple([int(part) if part.isdigit() else part for part in parts]))
+
+
+def text_of_key(key: Key) -> str:
+    """Return the text of a key without counters."""
+    return "".join(map(str, key.parts))

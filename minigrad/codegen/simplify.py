@@ -5,6 +5,7 @@ No step changes a bit of the results. A value whose memory is written to is left
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,19 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .statements import (
-    Augmented,
-    Check,
-    Memory,
-    Method,
-    Statement,
-    Value,
-    copies_of,
-    in_place,
-    key_of,
-    replaced,
-    values_in,
-)
+from .record import Augmented, Check, Memory, Method, Statement, Value, in_place, key_of, live, replaced, values_in
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 _BY_ONE = {np.multiply, np.divide}
@@ -44,7 +33,7 @@ def simplified(
     same = {} if same is None else same
     work = _Simplifying(*copies_of(live(statements, results), results, same))
     work.run(work.simplify)
-    while work.changed:  # one simplification makes room for another: x * 1 is x, and then x + 0 too
+    while work.changed:  # one simplification makes room for another: (x * 1) * 1
         work.run(work.simplify)
     for step in (work.parts, work.signs, work.scatter, work.accumulate, work.fill):
         work.run(step)
@@ -55,21 +44,29 @@ def simplified(
     return work.statements, work.results
 
 
-def live(statements: Sequence[Statement], results: Any) -> list[Statement]:
-    """Return the statements on which the results or a check depend."""
-    needed, read = set(values_in(results)), {statement: statement.values for statement in statements}
-    while True:
-        memories = {value.memory for value in needed}
-        before = len(needed)
-        kept = []
-        for statement in reversed(statements):
-            writes = statement.target is not None and statement.target.memory in memories
-            if isinstance(statement, Check) or writes or any(value in needed for value in statement.outputs):
-                kept.append(statement)
-                needed.update(read[statement])
-                memories.update(value.memory for value in read[statement])
-        if len(needed) == before:
-            return kept[::-1]
+def copies_of(statements: Sequence[Statement], results: Any, copies: dict[Any, Any]) -> tuple[list[Statement], Any]:
+    """Return copies of statements and of the values that they compute, and ``results`` in terms of them: a pass may change
+    these. ``copies`` gets the copy of each statement, value and memory.
+    """
+    for statement in statements:
+        copies[statement] = copy.copy(statement)
+        for value in statement.outputs:
+            copies[value] = copy.copy(value)
+            if not value.memory.caller and value.memory not in copies:
+                memory = copies[value.memory] = Memory()
+                memory.writes = [*value.memory.writes]
+
+    def current(leaf: Any) -> Any:
+        return copies.get(leaf, leaf) if type(leaf) is Value else leaf
+
+    for statement in statements:
+        made = copies[statement]
+        made.args, made.keywords = replaced(current, (statement.args, statement.keywords))
+        made.target, made.outputs = current(statement.target), [*map(current, statement.outputs)]
+        for value in made.outputs:
+            value.statement, value.cotangent_of = made, current(value.cotangent_of)
+            value.memory = copies.get(value.memory, value.memory)
+    return [copies[statement] for statement in statements], replaced(current, results)
 
 
 def constant(value: Any) -> Any:

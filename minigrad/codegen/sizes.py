@@ -17,11 +17,11 @@ import numpy as np
 
 from .._tree import map_leaves
 from ..errors import UnsupportedError
-from .arguments import Arguments, parts_of
-from .loops import Listed, Loop, Spread, TurnIndex
+from .loops import Expression, Length, Listed, Loop, Spread, TurnIndex
+from .program import Arguments, parts_of
+from .record import Check, Statement, Value, key_of
 from .simplify import constant
-from .spelling import number_text
-from .statements import Check, Expression, Length, Statement, Value, key_of
+from .text import number_text
 
 _POWERS = (0, 1, 2, -1)
 _NEAR = 8  # the largest k of size + k: the turns that a loop leaves out are few

@@ -14,17 +14,13 @@ from .._source import SourceLine
 from .._tree import leaves
 from ..engine.observers import attach, reference_mode
 from ..engine.tape import entry_of
+from ..engine.types import Node
 from ..errors import MinigradError, UnsupportedError
-from ..graph.record.model import Graph, Node
-from .arguments import Arguments
-from .loops import TextLine
-from .names import GivenNames, assigned_at
-from .paper import Paper
-from .program import WrittenProgram
-from .recording import Recording
-from .running import recorded
-from .simplify import live
-from .statements import Statement, Value
+from ..graph.record.model import Graph
+from .lines import TextLine
+from .paper import Paper, recorded
+from .program import RESERVED, Arguments, WrittenProgram, new_name
+from .record import Recording, Statement, Value, assigned_at, live
 from .witness import right
 from .writing import written_lines
 
@@ -44,7 +40,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     Raises:
         UnsupportedError: the operations cannot run again, or they give other numbers than the trace has.
     """
-    again, (end, _) = _SecondRun(graph), graph.ends[0]
+    again, (end, _) = _SecondRun(graph, Recording(Paper)), graph.ends[0]
     label, expected = graph.nodes[end].label, [graph.nodes[end].value]
     if np.shape(expected[0]) or not np.array_equal(graph.nodes[end].cotangent, 1):
         raise UnsupportedError(f"{label} is not one number whose gradient is 1")
@@ -102,19 +98,15 @@ class _SecondRun:
         value_of: the value that each step computes.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.__name__, self.graph, self.recording = "a traced run", graph, Recording(Paper)
-        self.statements = self.recording.statements  # all of them: the recording keeps those that matter
+    def __init__(self, graph: Graph, recording: Recording) -> None:
+        self.__name__, self.graph, self.recording = "a traced run", graph, recording
+        self.statements = recording.statements  # all of them: the recording keeps those that matter
         given = [n for n in graph.nodes if n.operation is None and (n.kind != "constant" or np.ndim(n.value))]
         grouped = [n for n in given if n.kind == "parameter" and not n.label.isidentifier()]
         plain = [n for n in given if n not in grouped]
         self.order = plain + grouped
         self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
-        names, labels = GivenNames(set()), [n.label for n in plain] + ["params"] * bool(grouped)
-        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
-        free = [names.take(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
-        self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}
         self.operands = {number: list[tuple[int, Any]]() for number in graph.edges_into()}
@@ -126,6 +118,12 @@ class _SecondRun:
         self.carried: dict[Value, list[int]] = {}  # the edges whose contribution a value is
         self.waiting: list[int] = []  # the edges whose contribution the sweep has yet to fit or to add, in its order
         self.arrived: set[Any] = set()
+        labels, taken = [n.label for n in plain] + ["params"] * bool(grouped), {*RESERVED}
+        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
+        words = [re.sub(r"\W+", "_", label).strip("_") for label in plainly]
+        self.__signature__ = Signature(
+            [Parameter(new_name(word, taken), Parameter.POSITIONAL_OR_KEYWORD) for word in words]
+        )
 
     def __call__(self, *given: Any) -> Any:
         values: dict[int, Any] = {node.id: value for node, value in zip(self.order, leaves(given))}

@@ -6,7 +6,6 @@ library has read, and tests of an array's exact type.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -17,10 +16,8 @@ import numpy as np
 from .._tree import leaves, map_leaves
 from ..errors import UnsupportedError
 from ..transforms.grad import value_and_grad
-from .arguments import Arguments, is_floating
-from .program import WrittenProgram
-from .recording import Recording, named
-from .statements import Value, replaced
+from .program import Arguments, WrittenProgram, described, is_floating
+from .record import Recording, Value, named, replaced
 
 _TRIES = 64  # other data that a program is run on; if it has checks, most of them stop it
 _COMPARED = 10  # those for which it is compared with the tape. A short program is compared on more:
@@ -233,10 +230,3 @@ def _size(array: Any) -> float:
     """Return the largest finite absolute value."""
     with np.errstate(all="ignore"):
         return float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array)))
-
-
-def described(f: Any) -> str:
-    """Return the name of a function, and its line."""
-    name = getattr(f, "__name__", type(f).__name__).replace("<lambda>", "a function")
-    code = getattr(f, "__code__", None)
-    return name if code is None else f"{name} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"

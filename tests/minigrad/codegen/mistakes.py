@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.codegen.statements import Augmented, Check, Statement, Value
+from minigrad.codegen.record import Augmented, Check, Statement, Value
 
 Change = Callable[[], Any]
 

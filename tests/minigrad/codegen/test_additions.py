@@ -9,12 +9,10 @@ import pytest
 
 import minigrad as mg
 from minigrad.codegen import WrittenProgram
-from minigrad.codegen.arguments import Arguments
-from minigrad.codegen.paper import Paper
-from minigrad.codegen.recording import Recording
-from minigrad.codegen.running import recorded
+from minigrad.codegen.paper import Paper, recorded
+from minigrad.codegen.program import Arguments
+from minigrad.codegen.record import Recording, Value, replaced
 from minigrad.codegen.simplify import simplified
-from minigrad.codegen.statements import Value, replaced
 from tests.minigrad.codegen.apart import on_the_tape
 
 INDICES = [slice(0, 2), slice(2, 4), slice(1, 3), slice(2, None, -2)]

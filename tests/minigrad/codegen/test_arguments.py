@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad._tree import leaves, map_leaves
-from minigrad.codegen import arguments
+from minigrad.codegen import program as program_module
 from tests.minigrad.codegen import ordinary_programs
 from tests.minigrad.codegen.test_sizes import PARAMETERS, data
 from tests.minigrad.codegen.test_slide import network
@@ -89,20 +89,20 @@ def test_with_free_sizes_the_other_axes_and_dtypes_are_refused() -> None:
 
 @pytest.mark.parametrize("dropped", ["array.shape != shape", "array.dtype != dtype"])
 def test_a_check_that_is_dropped_is_noticed(dropped: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert dropped in arguments.CHECK
-    monkeypatch.setattr(arguments, "CHECK", arguments.CHECK.replace(dropped, "False"))
+    assert dropped in program_module.CHECK
+    monkeypatch.setattr(program_module, "CHECK", program_module.CHECK.replace(dropped, "False"))
     assert any(text.startswith("the file") for text in accepted(mg.write_numpy(network, *data(16))))
 
 
 @pytest.mark.parametrize("part", ["opening", "table"])
 def test_an_argument_that_is_not_checked_is_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = getattr(arguments.Arguments, part)
+    method = getattr(program_module.Arguments, part)
 
     def shorter(self: Any) -> list[str]:
         lines = method(self)
         return [line.replace(", b2)", ")") for line in lines if not line.startswith('    "b2"')]
 
-    monkeypatch.setattr(arguments.Arguments, part, shorter)
+    monkeypatch.setattr(program_module.Arguments, part, shorter)
     assert any(text.startswith("the file") for text in accepted(mg.write_numpy(network, *data(16))))
 
 

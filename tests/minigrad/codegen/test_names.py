@@ -9,9 +9,8 @@ import pytest
 
 import minigrad as mg
 import nn
-from minigrad.codegen.arguments import AS_ARRAY, CHECK, CHECK_SIZES
-from minigrad.codegen.names import RESERVED
-from minigrad.codegen.spelling import number_text
+from minigrad.codegen.program import AS_ARRAY, CHECK, CHECK_SIZES, RESERVED
+from minigrad.codegen.text import number_text
 from tests.minigrad.codegen.apart import on_the_tape, same_bits
 
 RNG = np.random.default_rng(0)

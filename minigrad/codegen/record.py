@@ -1,26 +1,261 @@
-"""A recording: the statements of one run of a function on paper, and what cannot be written down."""
+"""Record: a program as data, its statements and values, and what writes down the statements of one run of a function."""
 
 from __future__ import annotations
 
+import ast
+import functools
 import os
 import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import getitem
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._source import SourceLine, user_place
+from .._source import SourceLine, instruction, of_library, user_place
 from ..engine.observers import Scope, active
+from ..engine.primitive import Primitive
 from ..engine.tape import Sweep
 from ..engine.tensor import Tensor
 from ..engine.types import Node
 from ..errors import UnsupportedError
-from .names import assigned_name, variable_of
-from .statements import Check, Memory, Method, Statement, Value, leaves_of, replaced, ufunc_of, values_in
+from ..rules.about import known
+from ..source.index import index_of
+
+
+class Memory:
+    """The memory of one array, which the values that are views of it share.
+
+    Attributes:
+        caller: the memory belongs to an argument or a constant, so the program must not write to it.
+        writes: the numbers of the statements that write to it.
+    """
+
+    __slots__ = ("caller", "writes")
+
+    def __init__(self, caller: bool = False) -> None:
+        self.caller = caller
+        self.writes: list[int] = []
+
+
+class Value:
+    """An array or a number that the program computes, or one of its arguments.
+
+    Attributes:
+        data: its value in the run that was written down.
+        statement: the statement that computes it; None for an argument.
+        index: its position among several outputs of the statement; None for the only output.
+        memory: the memory that it shares with other values.
+        depends: whether it depends on the arguments.
+        name: the name of an argument, or the name that the user's program assigns it to.
+        cotangent_of: the value whose cotangent this is.
+    """
+
+    __slots__ = ("cotangent_of", "data", "depends", "index", "memory", "name", "statement")
+
+    def __init__(
+        self, data: Any, statement: Statement | None, depends: bool, memory: Memory, index: int | None = None
+    ) -> None:
+        self.data = data
+        self.statement = statement
+        self.index = index
+        self.memory = memory
+        self.depends = depends
+        self.name: str | None = None
+        self.cotangent_of: Value | None = None
+
+
+class Statement:
+    """One call: ``outputs = call(*args, **keywords)``. Where an argument is a value of the program, it is a :class:`Value`.
+
+    Attributes:
+        number: its position in the order of execution.
+        target: the value that the call writes to, for a statement without outputs.
+        place: the line of the user's program that ran it.
+        name: the name that the user's program, or the rule, assigns the result to.
+        word: the word of the operation whose result it computes; "" if that has none.
+        entry: the entry of the tape whose rule ran it in the backward pass; None in the forward pass.
+        backward: whether it is part of the backward pass.
+        scopes: the calls of modules that it is part of; in a backward pass, those whose results it goes back through.
+        sweep: the backward pass, here or in the user's function, that it is part of; None in the forward pass.
+    """
+
+    __slots__ = (
+        "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "scopes", "several", "sweep",
+        "target", "word",
+    )  # fmt: skip
+
+    def __init__(self, number: int, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> None:
+        self.number = number
+        self.call = call
+        self.args = tuple(args)
+        self.keywords = keywords
+        self.outputs: list[Value] = []
+        self.several = False
+        self.target: Value | None = None
+        self.place: SourceLine | None = None
+        self.name: str | None = None
+        self.word = ""
+        self.entry: Node = None
+        self.backward = False
+        self.scopes: Sequence[Scope] = ()
+        self.sweep: Any = None
+
+    @property
+    def values(self) -> list[Value]:
+        """The values that the statement reads or writes to."""
+        found = values_in((self.args, self.keywords))
+        return found if self.target is None else [*found, self.target]
+
+
+class Check(Statement):
+    """A statement that raises unless ``args[0]`` is as it was in the run that was written down.
+
+    Attributes:
+        kind: "truth", "integer", "shape" or "dtype".
+        expected: the boolean, the integer, the shape or the dtype.
+    """
+
+    __slots__ = ("expected", "kind")
+
+    def __init__(self, number: int, kind: str, value: Value, expected: Any) -> None:
+        super().__init__(number, Check, (value,), {})
+        self.kind = kind
+        self.expected = expected
+
+    @property
+    def sentence(self) -> str:
+        """What was so in the run that was written down."""
+        where = f"line {self.place.line}, {self.place.text!r}," if self.place is not None else "the program"
+        found = {"truth": "was", "integer": "read", "shape": "had shape", "dtype": "had dtype"}[self.kind]
+        return f"{where} {found} {self.expected}"
+
+
+class Method:
+    """``x.name(...)``, where NumPy has no function that does exactly the same. ``method(name)`` makes each only once."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, array: Any, *args: Any, **keywords: Any) -> Any:
+        return getattr(array, self.__name__)(*args, **keywords)
+
+
+class Augmented:
+    """``x += y`` and the like: the ufunc writes into its first argument. With ``part``, ``x[i] += y``."""
+
+    __slots__ = ("__name__", "part", "ufunc")
+
+    def __init__(self, ufunc: Any, part: bool = False) -> None:
+        self.ufunc, self.part = ufunc, part
+        self.__name__ = ufunc.__name__
+
+    def __call__(self, array: Any, *args: Any) -> None:
+        if self.part:
+            array[args[0]] = self.ufunc(array[args[0]], args[1])
+        else:
+            self.ufunc(array, *args, out=array)
+
+
+method = functools.lru_cache(maxsize=None)(Method)
+
+
+in_place = functools.lru_cache(maxsize=None)(Augmented)
+
+
+# --- Values inside arguments ---
+
+
+def values_in(tree: Any) -> list[Value]:
+    """Return the values in the arguments of a statement, in order: in tuples, lists, dicts and slices."""
+    found: list[Value] = []
+    waiting = [tree]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is Value:
+            found.append(item)
+        elif kind is dict:
+            waiting += reversed(item.values())
+        elif kind is slice:
+            waiting += (item.step, item.stop, item.start)
+        elif isinstance(item, (tuple, list)):
+            waiting += reversed(item)
+    return found
+
+
+def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Return the arguments of a statement with each leaf replaced by ``function(leaf)``."""
+    kind = type(tree)
+    if kind is dict:
+        return {key: replaced(function, item) for key, item in tree.items()}
+    if kind is slice:
+        return slice(replaced(function, tree.start), replaced(function, tree.stop), replaced(function, tree.step))
+    if isinstance(tree, (tuple, list)):
+        items = [replaced(function, item) for item in tree]
+        return kind(*items) if hasattr(tree, "_fields") else kind(items)
+    return function(tree)
+
+
+def leaves_of(statement: Statement) -> list[Any]:
+    """Return the leaves of the arguments of a statement, in the order of :func:`replaced`, and its target."""
+    found: list[Any] = []
+    replaced(found.append, (statement.args, statement.keywords))
+    return found if statement.target is None else [*found, statement.target]
+
+
+def key_of(tree: Any) -> Any:
+    """Return a key that two of these share if they are the same: functions, or trees of values, constants and functions."""
+    if isinstance(tree, (tuple, list)):
+        return (type(tree), *map(key_of, tree))
+    if isinstance(tree, dict):
+        return tuple((name, key_of(item)) for name, item in sorted(tree.items()))
+    if isinstance(tree, slice):
+        return slice, key_of((tree.start, tree.stop, tree.step))
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return tree.dtype.str, tree.shape, tree.tobytes()
+    if callable(tree):  # np.add.reduce is a new object each time
+        return (id(tree.__self__), tree.__name__) if hasattr(tree, "__self__") else id(tree)
+    return id(tree) if type(tree) is Value else (type(tree), repr(tree))
+
+
+def owns(value: Value) -> bool:
+    """Whether a value has memory of its own, or needs none."""
+    data = value.data
+    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+
+
+def ufunc_of(call: Any) -> Any:
+    """Return the ufunc that is called, also by a method of it such as ``np.add.reduce``; None if the call is none."""
+    found = getattr(call, "__self__", call)
+    return found if isinstance(found, np.ufunc) else None
+
+
+def live(statements: Sequence[Statement], results: Any) -> list[Statement]:
+    """Return the statements on which the results or a check depend."""
+    needed, read = set(values_in(results)), {statement: statement.values for statement in statements}
+    while True:
+        memories = {value.memory for value in needed}
+        before = len(needed)
+        kept = []
+        for statement in reversed(statements):
+            writes = statement.target is not None and statement.target.memory in memories
+            if isinstance(statement, Check) or writes or any(value in needed for value in statement.outputs):
+                kept.append(statement)
+                needed.update(read[statement])
+                memories.update(value.memory for value in read[statement])
+        if len(needed) == before:
+            return kept[::-1]
+
+
+# --- The recording ---
+
 
 # Functions whose result has a shape that depends on the values of the first argument, and of any argument but the first.
 _OF_VALUES = {
@@ -34,16 +269,14 @@ _OF_OTHER_VALUES = {
     np.expand_dims, np.moveaxis, np.swapaxes, np.transpose, np.diff, np.rollaxis, np.squeeze, np.sum, np.mean, np.max, np.min,
     np.prod, np.std, np.var, np.any, np.all, np.full_like, np.zeros_like, np.ones_like, np.empty_like,
 }  # fmt: skip
-
 # Functions whose result is real or complex, depending on the values.
 _REAL_OR_COMPLEX = {np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.real_if_close}
-
 # Folders whose lines are not the user's: those of Python's own library, which a program may call, of NumPy, and of minigrad.
 _LIBRARIES = tuple(os.path.join(os.path.dirname(f), "") for f in (os.__file__, np.__file__, os.path.dirname(__file__)))
 
 
 class Recording:
-    """The statements of one run of a function.
+    """The statements of one run of a function, and what cannot be written down.
 
     ``wrap`` is the class of the arrays, :class:`~.paper.Paper`.
 
@@ -59,6 +292,8 @@ class Recording:
         raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
         source: the line of the user's program, if it is not the one that is running: a trace is run again.
         result: the name of what the function returns, or of what an operation of a trace returns.
+        caller: the frame that calls the function, while it runs.
+        closed: whether the run is over. A paper that a closure or a cache still holds then refuses every further use.
     """
 
     def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:
@@ -74,7 +309,8 @@ class Recording:
         self.raised: tuple[Exception, SourceLine | None] | None = None
         self.source: SourceLine | None = None
         self.result: str | None = "loss"
-        self._closed = False
+        self.caller: FrameType | None = None
+        self.closed = False
         self._thread = threading.get_ident()
         self._errors: dict[str, Any] = {**np.geterr()}
         self._filters = warnings.filters
@@ -100,10 +336,6 @@ class Recording:
             )
         if self.refusal is not None:
             raise self.refusal
-
-    def close(self) -> None:
-        """End the recording. A paper that a closure or a cache still holds refuses every further use."""
-        self._closed = True
 
     def write(self, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any], target: Any = None) -> Any:
         """Run a call on the values, write it down, and return its results as papers.
@@ -168,7 +400,7 @@ class Recording:
 
     def _refuse_surroundings(self) -> None:
         """Refuse what the program would not repeat: other threads, later calls, errors and warnings that f reacts to."""
-        if self._closed:
+        if self.closed:
             self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
         if threading.get_ident() != self._thread:
             self.refuse("the work of another thread", "compute in the thread that calls the function", False)
@@ -199,7 +431,7 @@ class Recording:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
         place = user_place() if self.source is None else None
         statement.place = self.source if place is None else place.source
-        statement.name, statement.word = assigned_name(sys._getframe(2), self.result)
+        statement.name, statement.word = assigned_name(sys._getframe(2), self)
         statement.backward = self.backward
         sweeps = active.sweeps
         statement.scopes, statement.sweep = self.scopes_now(), sweeps[0] if sweeps else None
@@ -220,11 +452,6 @@ class Recording:
         if frame.f_code is Sweep.add.__code__:  # it adds contributions, which may come from several calls
             return self.scopes.get((frame.f_locals["self"], frame.f_locals["node"]), scopes)
         return scopes
-
-    def contributed(self, entry: Node, parent: Node) -> None:
-        """Note that the running sweep adds to the cotangent of ``parent`` what the rule of ``entry`` returned."""
-        sweep, scopes = active.sweeps[-1], self.scopes.get(entry, ())
-        self.scopes[sweep, parent] = common_scopes(self.scopes.get((sweep, parent), scopes), scopes)
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:
         target.memory.writes.append(statement.number)
@@ -263,11 +490,6 @@ class Recording:
         return value
 
 
-def common_scopes(a: Sequence[Scope], b: Sequence[Scope]) -> Sequence[Scope]:
-    """Return the calls of modules that two statements are both part of."""
-    return [one for one, other in zip(a, b) if one is other]
-
-
 def named(place: SourceLine | None) -> str:
     """Return how a message names a line of the user's program."""
     return "" if place is None else f' (line {place.line}: "{place.text}")'
@@ -302,3 +524,75 @@ def _shape_depends(statement: Statement) -> bool:
     reads = any(value.depends for value in values_in((others, statement.keywords)))
     once = call is np.where and not others
     return once or call in _OF_VALUES or (reads and (isinstance(call, Method) or call in _OF_OTHER_VALUES))
+
+
+# --- Names in the user's program ---
+
+
+RETURNED = "return"  # no name: it is a keyword
+
+
+def assigned_name(frame: FrameType | None, recording: Recording) -> tuple[str | None, str]:
+    """Return the name that what the frame is computing gets, and the word of the operation that returns it, or "".
+
+    The name comes from an assignment there, or where a ``return`` hands it to.
+    """
+    word = ""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if frame is recording.caller:
+            return recording.result, word
+        if module.startswith(("minigrad.codegen", "minigrad.transforms")):
+            frame = frame.f_back
+            continue
+        if module.startswith("minigrad.engine"):
+            if frame.f_code is Sweep.run.__code__:
+                return None, word
+            if frame.f_code is Primitive.__call__.__code__:
+                primitive = frame.f_locals["self"]
+                if not getattr(primitive, "_numpy", True):  # a function of NumPy is the call of the statement itself
+                    word = word or known(primitive).word
+            frame = frame.f_back
+            continue
+        found = assigned_at(*instruction(frame))
+        if found is not RETURNED:
+            return found, word
+        frame = frame.f_back
+    return None, word
+
+
+def variable_of(array: Any, frame: FrameType | None) -> str | None:
+    """Return the name of the variable or attribute of the user's program that is an array; None if there is none."""
+    while frame is not None:
+        if not of_library(frame.f_globals.get("__name__", "")):
+            for name, value in _variables(frame):
+                if value is array or (isinstance(value, Tensor) and value._array is array):
+                    return name
+        frame = frame.f_back
+    return None
+
+
+def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Yield the variables that a frame can read, and the attributes of its own variables."""
+    yield from frame.f_locals.items()
+    for value in frame.f_locals.values():
+        if type(value).__dictoffset__ and not isinstance(value, (type, ModuleType)):  # no array on paper has a dict
+            yield from object.__getattribute__(value, "__dict__").items()
+    yield from frame.f_globals.items()
+
+
+def assigned_at(place: SourceLine, lines: Sequence[str]) -> str | None:
+    """Return the name that the expression at a place is assigned to, ``RETURNED`` if it is returned, and None otherwise."""
+    index = index_of(place.file, lines)
+    node = index.at(place)
+    if node is None:
+        return None
+    return RETURNED if index.returned(node) else _name_of(index.target(node, lists=True))
+
+
+def _name_of(target: ast.AST | None) -> str | None:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return _name_of(target.value) if isinstance(target, ast.Subscript) else None
