@@ -278,6 +278,9 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        if sys.platform == "emscripten":
+            said = "which is not there in Pyodide, the Python of a web page: run it on a computer's own Python"
+            raise MissingExtraError(f"{purpose} needs {package}, {said}") from error
         wanted = _TOGETHER.get(extra) or _DISTRIBUTED_AS.get(package, package)
         raise MissingExtraError(f"{purpose} needs {package}: pip install {wanted}") from error
 

@@ -180,7 +180,7 @@ class Protocols:
     def __repr__(self: Any) -> str:
         prefix = type(self).__name__ + "("
         parts = [np.array2string(to_host(self._array), separator=", ", prefix=prefix)]
-        if self.dtype not in (np.float64, np.int64, np.bool_):
+        if self.dtype not in (np.float64, np.int_, np.bool_):
             parts.append(f"dtype={self.dtype}")
         if is_device_array(self._array):
             parts.append(f"device={getattr(self._array, 'device', 'unknown')}")

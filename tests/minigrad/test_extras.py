@@ -50,6 +50,15 @@ def test_the_packages_are_named_that_the_extra_holds(module: str, extra: str, mo
     assert {name.strip('"') for name in command[1].split()} <= declared(extra)
 
 
+def test_in_a_web_page_no_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with pytest.raises(
+        MissingExtraError, match=r"^compiled kernels needs numba, which is not there in Pyodide, .*Python$"
+    ):
+        import_extra("numba", "fast", "compiled kernels")
+
+
 def test_every_kind_of_call_was_read() -> None:
     assert {extra for _, extra in calls()} >= {"graph", "train", "gpu", "fast", "scipy", "examples", "mpi"}
 

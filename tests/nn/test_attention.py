@@ -380,7 +380,7 @@ def test_inputs_that_do_not_fit_raise() -> None:
         Attention(2, 2, 2, rng=rng(), score="euclid")
     with pytest.raises(ArgumentError, match="score='general' has weights: pass the module"):
         GlobalAttention("general")
-    with pytest.raises(DTypeError, match="DotProductAttention needs a floating input, got dtype int64"):
+    with pytest.raises(DTypeError, match=f"DotProductAttention needs a floating input, got dtype {np.dtype(int)}"):
         DotProductAttention()(np.ones((1, 2, 3), int))
 
 

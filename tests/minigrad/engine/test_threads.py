@@ -25,6 +25,8 @@ from minigrad.engine.modes import _of_frames, recording
 from minigrad.engine.observers import active, before_sweep, open_contexts
 from minigrad.guards.inplace import check_watched, watched
 
+pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="Pyodide has no threads")
+
 THREADS = 6
 
 

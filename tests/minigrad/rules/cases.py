@@ -97,7 +97,7 @@ def apart(*shape: int) -> Spec:
 
 
 def integers(high: int, *shape: int) -> Spec:
-    return lambda rng: rng.integers(0, high, shape)
+    return lambda rng: rng.integers(0, high, shape, dtype=int)
 
 
 def mask(*shape: int) -> Spec:

@@ -1,5 +1,6 @@
 """Forward mode on every sample of the case table: a push and a pull are each other's transpose."""
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -368,6 +369,8 @@ def test_derivatives_are_silent_and_the_function_is_not() -> None:
         for sign in (1.0, -1.0):
             (sign * np.sqrt(x)).sum().backward()  # inf, and -inf added to it
         assert x.grad is not None and np.isnan(x.grad.data).all()
+    if sys.platform == "emscripten":
+        return  # WebAssembly has no floating-point flags, so NumPy warns of nothing
     for transformed in (lambda x: mg.jvp(np.log, [x], [x]), mg.jacobian(np.log)):
         with pytest.warns(RuntimeWarning, match="divide by zero encountered in log") as told:
             transformed(zero)

@@ -197,7 +197,7 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], type[Exception], str]] = {
     "not a scalar": (lambda x: x * 2, (ROW,), TypeError, r"one real number.*shape \(3,\)"),
     "a list": (lambda x: [x.sum()], (ROW,), TypeError, "one real number, got list"),
     "complex output": (lambda x: x.sum(), (ROW + 1j,), TypeError, "one real number.*complex128"),
-    "integers": (lambda x: x * 1.0, (3,), TypeError, r"3 of dtype int64.*3\.0 rather than 3"),
+    "integers": (lambda x: x * 1.0, (3,), TypeError, rf"3 of dtype {np.dtype(int)}.*3\.0 rather than 3"),
     "booleans": (lambda x: x * 1.0, (np.array(True),), TypeError, "bool"),
     "text": (lambda x: x, ("abc",), TypeError, "str"),
     "no argument": (lambda: 1.0, (), ValueError, r"argnum=0.*0 positional"),
@@ -501,7 +501,7 @@ def test_the_kind_of_array_is_kept(transform: Any) -> None:
     assert type(result) is Tensor and not result.requires_grad and given.grad is None
     np.testing.assert_allclose(result.data, transform(ROW))
     assert transform(ROW.astype(np.float32)).dtype == np.float32
-    with pytest.raises(TypeError, match="3 of dtype int64"):
+    with pytest.raises(TypeError, match=f"3 of dtype {np.dtype(int)}"):
         transform(3)
 
 
