@@ -1,28 +1,26 @@
-"""Checks answers: runs each learner's file in a process of its own, with limits, and compares what comes back."""
+"""Checks answers: runs each learner's file, with limits, and compares what comes back.
+
+It runs in a process of its own, or in this interpreter where the system has no processes, as in a web page.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import re
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from .child import run_in_process
 from .compare import Finding, compare
 from .data import decode, encode
+from .inside import run_inside
 from .tasks import Case, Task
 
 SECONDS, MEGABYTES = 5.0, 2048
-STARTING = 20.0  # seconds that Python and NumPy may take to come up, on a machine that is busy
-MOST_SAID, MOST_ANSWERED = 4_000, 1 << 26
+# Python itself says so: `subprocess` needs one of the other platforms.
+_run = run_inside if sys.platform in ("emscripten", "wasi") else run_in_process
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Verdict:
 
 
 def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> list[Verdict]:
-    """Check answers, in as few processes as there can be: one, and one more after each that went down."""
+    """Check answers, in as few processes as there can be: one, and one more after each that ended early."""
     questions = [job.task.questions(job.seed) for job in jobs]
     found: list[Verdict] = []
     while len(found) < len(jobs):
@@ -100,84 +98,3 @@ def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) 
 def _finding(error: dict[str, Any]) -> Finding:
     where = "_at" if error["line"] and error["kind"] in ("raised", "load", "late", "memory", "exit") else ""
     return Finding(error["kind"] + where, error)
-
-
-def _run(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
-    """The answers to the first jobs, at least one, and what the program printed."""
-    with (
-        tempfile.TemporaryDirectory(prefix="minigrad-learn-", ignore_cleanup_errors=True) as scratch,
-        tempfile.TemporaryFile() as asked,
-        tempfile.TemporaryFile() as answered,
-        tempfile.TemporaryFile() as said,
-    ):
-        asked.write(json.dumps(request).encode())
-        asked.seek(0)
-        process = _start(scratch, asked, answered, said)
-        try:
-            late = _wait(process, answered, request["seconds"])
-        finally:
-            _end(process)
-        answered.seek(0)
-        said.seek(0)
-        answers = _answers(answered.read(MOST_ANSWERED))[: len(request["jobs"])]
-        printed = said.read(MOST_SAID).decode("utf-8", "replace")
-    return answers or [{"error": _ended(process.returncode, late)}], printed
-
-
-def _ended(status: int, late: bool) -> dict[str, Any]:
-    """What is known of a process that ended without an answer: its status, or the signal that ended it."""
-    names = {one.value: one.name for one in signal.Signals}
-    text = names.get(-status, str(-status)) if status < 0 else f"exit status {status}"
-    return {"kind": "late" if late or text == "SIGXCPU" else "ended", "text": text, "line": None, "code": ""}
-
-
-def _start(scratch: str, asked: IO[bytes], answered: IO[bytes], said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the process, with files for its three streams: a pipe would need a thread that reads it."""
-    package = str(Path(__file__).resolve().parents[2])
-    more = {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
-    more |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    more |= {"PYTHONIOENCODING": "utf-8:replace", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "minigrad.learn.child"],
-        stdin=asked,
-        stdout=answered,
-        stderr=said,
-        cwd=scratch,
-        env={**os.environ, **more},
-        start_new_session=os.name == "posix",
-    )
-
-
-def _wait(process: subprocess.Popen[bytes], answered: IO[bytes], seconds: float) -> bool:
-    """Wait for the process to end. Return True if it gives no answer for so long that its own time limit must have failed."""
-    start = time.time()
-    while process.poll() is None:
-        if time.time() - max(start, os.fstat(answered.fileno()).st_mtime) > STARTING + 8 * seconds:
-            return True
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.1)
-    return False
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process, and on POSIX also the processes that it started."""
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended
-            os.killpg(process.pid, signal.SIGKILL)
-    elif process.poll() is None:
-        process.kill()
-    process.wait()
-
-
-def _answers(text: bytes) -> list[dict[str, Any]]:
-    """The complete lines."""
-    found = []
-    for line in text.splitlines():
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            break
-        if not isinstance(answer, dict) or not answer.keys() & {"error", "values"}:
-            break
-        found.append(answer)
-    return found

@@ -1,0 +1,128 @@
+"""Answer a job: run the programs of a task with a learner's file, in this interpreter, and say what came back.
+
+A job is a file and the programs that use it. Its answer can be written as JSON. The expected values are in no job.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+import traceback
+from functools import cache, partial
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import said_by_minigrad
+from .beside import values_by_line
+from .data import decode, encode
+from .programs import HELPERS, draw, make_function, run_program
+from .tasks import folder
+
+MOST_SAID = 4_000  # characters of what a program prints
+
+
+def answer(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a job's programs, or the error, and whether a packaged solution was opened meanwhile."""
+    opened = _opened_files()
+    opened.clear()
+    found = _answer(job)
+    files = {path.replace("\0", "") for path in opened if os.path.isabs(path)}  # the working folder may be gone
+    solutions = os.path.realpath(folder() / "solutions")
+    return found | {"solution": any(os.path.realpath(path).startswith(solutions) for path in files)}
+
+
+@cache
+def _opened_files() -> list[str]:
+    """Return a list to which Python adds the path of each file that is opened from now on."""
+    opened: list[str] = []
+    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
+    return opened
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a job's programs, in order, up to the first that fails."""
+    path = job["path"]
+    values: list[Any] = []
+    with np.errstate(all="ignore"):
+        try:
+            names = _load(path)
+        except BaseException as error:
+            return {"error": _raised(error, path, "load")}
+        if "page" in job:
+            return _page(names, job)
+        missing = [name for name in job["names"] if name not in names]
+        if missing:
+            return {"error": failure("missing", missing[0], path, None)}
+        for case in job["cases"]:
+            try:
+                values.append(_value(case, names))
+            except BaseException as error:
+                values.append({"error": _raised(error, path, "raised")})
+            if "error" in values[-1]:
+                break
+    return {"values": values}
+
+
+def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    inputs = {name: decode(data, make_function) for name, data in case["inputs"].items()}
+    run = partial(run_program, case["program"], {**HELPERS, **names, **inputs})
+    got = encode(values_by_line(run, case["lines"]) if "lines" in case else run())
+    for name, value in inputs.items():
+        if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
+            return {"error": failure("changed", name, "", None)}
+    return {"value": got}
+
+
+def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
+    """Return the learner's message for an exception, with the innermost line of the learner's file in its traceback."""
+    frames = [
+        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path
+    ]
+    frame, line = frames[-1] if frames else (None, None)
+    said = said_by_minigrad(error) or error
+    text = f"{type(said).__name__}: {said}".removesuffix(": ")
+    if isinstance(error, SyntaxError) and error.filename == path:
+        text, line = f"{type(error).__name__}: {error.msg}", error.lineno
+    if isinstance(error, NotImplementedError):
+        kind, text = "begin", frame.f_code.co_qualname if frame else ""
+    elif isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, SystemExit):
+        kind = "exit"
+    return failure(kind, text[:500], path, line) | {"shapes": _shapes(frame, linecache.getline(path, line or 0))}
+
+
+def _shapes(frame: FrameType | None, code: str) -> str:
+    """The shapes of the arrays that have a name in a line."""
+    known = frame.f_locals if frame else {}
+    arrays = {name: known.get(name) for name in re.findall(r"[^\W\d]\w*", code)}
+    return ", ".join(f"{name} {value.shape}" for name, value in arrays.items() if isinstance(value, np.ndarray))
+
+
+def _load(path: str) -> dict[str, Any]:
+    """Return the names that the learner's file defines. The file is not run as `__main__`."""
+    module = ModuleType("answer")
+    module.__file__ = path
+    sys.modules["answer"] = module  # dataclasses look for it
+    sys.path[0] = os.path.dirname(path)
+    exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def failure(kind: str, text: str, path: str, line: int | None) -> dict[str, Any]:
+    """Return what is said of a job that broke off: the kind of its end, a text, and the line with its code."""
+    code = linecache.getline(path, line).strip() if line else ""
+    return {"kind": kind, "text": text, "line": line, "code": code}
+
+
+def _page(names: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    """Return the stepper page of a program that uses the learner's functions, or the error that prevented it."""
+    try:
+        return {"values": [draw(names, job["page"])]}
+    except BaseException as error:
+        return {"error": _raised(error, job["path"], "raised")}
