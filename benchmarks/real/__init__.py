@@ -1,4 +1,4 @@
-"""Works as users have them: a GPT that learns and writes, images, translation, recurrences, derivatives, a reader's formulas.
+"""Works as users have them: a GPT that learns and writes, images, graphs, recurrences, derivatives, formulas of a reader.
 
 A file for each family; in it stand, for each work, the function that builds it with minigrad (``..._minigrad``) and the one
 that builds it with PyTorch (``..._torch``), side by side, from the same weights and data. They are timed by the suite's own
@@ -9,12 +9,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.real import by_hand, decoder, formulas, gpt, images, loops, plain, second_order, transformers, vae
+from benchmarks.real import (
+    by_hand,
+    decoder,
+    formulas,
+    gpt,
+    images,
+    loops,
+    plain,
+    scattered,
+    second_order,
+    transformers,
+    vae,
+)
 from benchmarks.real.work import Work, with_sizes
 from benchmarks.step import Step
 
 WORKS: dict[str, Work] = gpt.WORKS | transformers.WORKS | loops.WORKS | formulas.WORKS | plain.WORKS | vae.WORKS
-WORKS |= second_order.WORKS | by_hand.WORKS | images.WORKS | decoder.WORKS
+WORKS |= second_order.WORKS | by_hand.WORKS | images.WORKS | decoder.WORKS | scattered.WORKS
 
 
 def is_real(work: str) -> bool:

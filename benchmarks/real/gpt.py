@@ -28,7 +28,7 @@ from benchmarks.step import Step
 from benchmarks.workload import BATCHES, Sizes, weights_and_batches
 
 SIZES = Sizes(B=16, L=128, D=128, H=4, V=65, C=0, activation="gelu", causal=True, layers=4, gpt=True)
-PROMPT, TOP_K = 8, 40
+PROMPT, TOP_K, TOP_P = 8, 40, 0.9
 SHARE = 1e-3  # of token ids beside probabilities, which would not count beside whole ones
 
 
@@ -108,6 +108,18 @@ def generate_top_k_minigrad(s: Sizes) -> Step:
     return Step(lambda _: write(k).size, outputs)
 
 
+def generate_top_p_minigrad(s: Sizes) -> Step:
+    model, ids, length = model_minigrad(s), prompts(s), count(s)
+
+    def write(_: int) -> Any:
+        return np.stack(list(model.generate(ids, length, rng=np.random.default_rng(0), top_p=TOP_P)), axis=1).size
+
+    def outputs() -> dict[str, Any]:
+        return {"probabilities": nn.token_probabilities(cached_scores_minigrad(model, ids), top_p=TOP_P)}
+
+    return Step(write, outputs)
+
+
 def model_torch(s: Sizes) -> Any:
     return torch_gpt.GPT(s, weights_and_batches(s)[0]).eval()
 
@@ -152,6 +164,29 @@ def generate_top_k_torch(s: Sizes) -> Step:
     return Step(lambda _: write(k).numel(), outputs)
 
 
+def nucleus(scores: Any, p: float) -> tuple[Any, Any]:
+    """The probabilities of the most probable tokens that reach p together, the others 0, and the tokens, in falling order."""
+    probabilities, tokens = torch.sort(F.softmax(scores, -1), descending=True)
+    kept = probabilities * (probabilities.cumsum(-1) - probabilities < p)
+    return kept / kept.sum(-1, keepdim=True), tokens
+
+
+def from_top_p(scores: Any, p: float) -> Any:
+    """A token of the nucleus, drawn."""
+    kept, tokens = nucleus(scores, p)
+    return tokens.gather(-1, torch.multinomial(kept, 1))
+
+
+def generate_top_p_torch(s: Sizes) -> Step:
+    model, ids, length = model_torch(s), torch.tensor(prompts(s)), count(s)
+
+    def outputs() -> dict[str, Any]:
+        kept, tokens = nucleus(cached_scores_torch(model, ids), TOP_P)
+        return {"probabilities": torch.zeros(s.B, s.V).scatter(-1, tokens, kept).numpy()}
+
+    return Step(lambda _: model.write(ids, length, lambda scores: from_top_p(scores, TOP_P)).numel(), outputs)
+
+
 WORKS = {
     # Of a large vocabulary the gradients' norm, a sum of millions of squares in float32, is off by 4e-5 in one library and by
     # 8e-5 in the other, and with it what is clipped to it; the gradients themselves differ by 7e-7.
@@ -162,5 +197,11 @@ WORKS = {
         generate_top_k_minigrad,
         generate_top_k_torch,
         replace(SIZES, B=8),
+    ),
+    "generate_top_p": Work(
+        "GPT, 100 tokens of the nucleus of 0.9, batch 32",
+        generate_top_p_minigrad,
+        generate_top_p_torch,
+        replace(SIZES, B=32),
     ),
 }
