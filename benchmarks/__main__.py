@@ -6,20 +6,21 @@
     python -m benchmarks functions       every differentiable function, forward and backward, by size, dtype and layout
     python -m benchmarks imports         the time that an import takes
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
-    python -m benchmarks floor           what the machine allows
+    python -m benchmarks floors          the NumPy calls that a work cannot do without, beside what it takes
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks views           the stepper's page: what is in sight, in four windows (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
     python -m benchmarks table           put the latest table into docs/speed.md
-    python -m benchmarks all             works, real, imports, scaling, floor and table: make bench
+    python -m benchmarks all             works, real, imports, scaling, floors and table: make bench
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
     python -m benchmarks functions --works "x ** 3"          one of them; with FOLDER, what that checkout takes, too
     python -m benchmarks real FOLDER                         and what the checkout in FOLDER takes, in the same rounds
     python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
+    python -m benchmarks floors --threads 1 --clock cpu      on a machine that others use: processor time
 
 Tables go to benchmarks/results/. How they are measured is told in benchmarks/harness.py and docs/speed.md.
 """
@@ -39,7 +40,6 @@ import numpy as np
 from benchmarks import (
     compare,
     debug,
-    floor,
     functions,
     guard,
     harness,
@@ -51,6 +51,7 @@ from benchmarks import (
     scaling,
     stepper_views,
 )
+from benchmarks.floors import table as floors_table, works as floors_works
 from benchmarks.harness import Row
 from benchmarks.real import agreement, goals, table as real_table
 from benchmarks.workload import sizes
@@ -76,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     small = [work for work in options.works if micro.is_micro(work) and work not in real_table.LINES]
     if options.command in ("real", "written") and small:
         p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
+    if options.clock == "cpu" and options.threads != 1:
+        p.error("--clock cpu adds up the time of all threads, also while they wait: it needs --threads 1")
+    without = [work for work in options.works if work.partition(":")[0] not in floors_works.FLOORS]
+    if options.command == "floors" and without:
+        p.error(f"{without[0]!r} has no floor: take one of {', '.join(floors_works.FLOORS)}")
     limit(options.cores, options.threads)
     COMMANDS[options.command](options)
 
@@ -100,6 +106,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seconds", type=float, default=0.25, help="how long a turn takes (default: 0.25)")
     p.add_argument("--cores", type=at_least_one, help="run on so many cores only (Linux)")
     p.add_argument("--threads", type=at_least_one, help="of each library, whatever the number of cores")
+    p.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="elapsed time, or that of the processor")
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the training steps")
     return p
 
@@ -192,6 +199,7 @@ def measure(
     for work in works:
         if checked or real.is_real(work):
             settings |= {"steps": agreement.STEPS, "check": agreement.check}
+        settings["clock"] = options.clock
         if options.checkout:
             settings["before"] = str(options.checkout)
         there = peers_of(work, more, options.checkout is not None)
@@ -315,10 +323,27 @@ def run_scaling(options: argparse.Namespace) -> None:
     print(f"{report.machine()}\n\n{scaling.table(points)}\n")
 
 
-def run_floor(options: argparse.Namespace) -> None:
-    rates, floors = floor.measure()
-    floor.save(rates, floors)
-    print(f"{report.machine()}\n\n{floor.table(rates, floors)}\n")
+def run_floors(options: argparse.Namespace) -> None:
+    """All of them go to a file; some are printed only.
+
+    Raises:
+        SystemExit: a peer cannot do a work.
+    """
+    lines = []
+    named = [work for work in real_table.LINES if work.partition(":")[0] in floors_works.FLOORS]
+    for work in options.works or named:
+        bursts: dict[str, Any] = {}
+        peers = [harness.REFERENCE, harness.AGAIN, "minigrad", floors_table.FLOOR]
+        rows = harness.measure(
+            work, peers, rounds=options.rounds, seconds=options.seconds, steps=1, bursts=bursts, clock=options.clock
+        )
+        if failed := [row for row in rows if row.error]:
+            raise SystemExit(f"{work}, {failed[0].peer}: {failed[0].error}")
+        lines.append(floors_table.line(work, bursts))
+    limits = ", ".join(limits_of(options))
+    if not options.works:
+        floors_table.save(lines, options.clock, limits)
+    print(f"{floors_table.text(lines, options.clock, limits)}\n")
 
 
 def run_guard(options: argparse.Namespace) -> None:
@@ -335,7 +360,9 @@ def run_guard(options: argparse.Namespace) -> None:
 def run_compare(options: argparse.Namespace) -> None:
     """Raises SystemExit with 1 if a work is slower than in the other checkout, or could not be compared."""
     works = options.works or compare.WORKS
-    found = compare.measure(works, options.checkout, rounds=options.rounds, seconds=options.seconds)
+    found = compare.measure(
+        works, options.checkout, rounds=options.rounds, seconds=options.seconds, clock=options.clock
+    )
     print(f"{report.machine()}; {options.rounds} rounds of {options.seconds} s\n\n{compare.table(found)}\n")
     sys.exit(any(one.slower or one.error for one in found))
 
@@ -348,7 +375,7 @@ def run_table(options: argparse.Namespace) -> None:
 
 
 def run_all(options: argparse.Namespace) -> None:
-    for run in (run_works, run_real, run_imports, run_scaling, run_floor, run_table):
+    for run in (run_works, run_real, run_imports, run_scaling, run_floors, run_table):
         run(options)
 
 
@@ -365,7 +392,7 @@ COMMANDS = {
     "pages": run_pages,
     "views": run_views,
     "scaling": run_scaling,
-    "floor": run_floor,
+    "floors": run_floors,
     "guard": run_guard,
     "debug": run_debug,
     "compare": run_compare,

@@ -105,14 +105,15 @@ def compare(
     seconds: float,
     start: Callable[[Task], Peer] = start,
     quiet: Callable[[], None] = wait_until_quiet,
+    clock: str = "wall",
 ) -> Compared:
     """Time one work of both."""
     peers: dict[str, Peer] = {}
     try:
         for name, checkout in ((OTHER, other), (AGAIN, other), (THIS, OWN)):
-            peers[name] = start(Task("minigrad", work, 3, checkout=str(checkout)))
+            peers[name] = start(Task("minigrad", work, 3, checkout=str(checkout), clock=clock))
         if not failures(peers):
-            take_turns(work, peers, rounds, seconds, quiet)
+            take_turns(work, peers, rounds, seconds, quiet if clock == "wall" else lambda: None)
         if error := failures(peers):
             return Compared(work, error=error)
         rows = {name: row_of(work, name, peer, peers[OTHER], None) for name, peer in peers.items()}
@@ -177,13 +178,13 @@ def compare_counted(work: str, other: Path, count: Callable[[Sequence[str]], tup
 # --- All of it ---
 
 
-def measure(works: Sequence[str], other: Path, *, rounds: int, seconds: float) -> list[Compared]:
+def measure(works: Sequence[str], other: Path, *, rounds: int, seconds: float, clock: str = "wall") -> list[Compared]:
     found, tool = [], counting_tool()
     if tool is None:
         print(NO_TOOL, file=sys.stderr)
     else:
         found = [compare_counted(work, other, partial(count, tool=tool)) for work in works if work in COUNTED]
-    return found + [compare(work, other, rounds=rounds, seconds=seconds) for work in works]
+    return found + [compare(work, other, rounds=rounds, seconds=seconds, clock=clock) for work in works]
 
 
 def table(found: Sequence[Compared]) -> str:

@@ -37,6 +37,7 @@ class Task:
         steps: how many losses it reports.
         gradients: the file for those of the first step; none if empty.
         checkout: the folder that minigrad is imported from; if empty, as everywhere.
+        clock: "wall", or "cpu" for the processor time of the process: of one thread, it hardly depends on other programs.
     """
 
     peer: str
@@ -46,6 +47,7 @@ class Task:
     device: str = "cpu"
     tf32: bool = False
     checkout: str = ""
+    clock: str = "wall"
 
 
 class Peer(Protocol):
@@ -135,6 +137,7 @@ def measure(
     quiet: Callable[[], None] | None = None,
     before: str = "",
     bursts: dict[str, list[dict[str, float]]] | None = None,
+    clock: str = "wall",
 ) -> list[Row]:
     """One row a peer for this work; ``peers`` begins with PyTorch, the measure of the others.
 
@@ -144,6 +147,7 @@ def measure(
         steps: whose losses are reported; by default 20, and 5 where they take long.
         check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
             a peer's ``about["error"]`` keeps that peer out.
+        clock: see :class:`Task`; for processor time nobody waits until the machine is quiet.
 
     Raises:
         SystemExit: PyTorch cannot do it.
@@ -156,13 +160,14 @@ def measure(
             for name in peers:
                 file = str(Path(folder) / f"{name}.npz")
                 checkout = before if name.endswith(BEFORE) else ""
-                running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32, checkout))
+                running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32, checkout, clock))
                 running[name].bursts = bursts.setdefault(name, [])
                 if name == REFERENCE and "error" in running[name].about:
                     raise SystemExit(f"{work}: PyTorch cannot be measured: {running[name].about['error']}")
             if check is not None:
                 check(work, running, Path(folder))
-            take_turns(work, running, rounds, seconds, quiet or wait_until_quiet)
+            pause = quiet or (wait_until_quiet if clock == "wall" else lambda: None)
+            take_turns(work, running, rounds, seconds, pause)
             if "error" in running[REFERENCE].about:
                 raise SystemExit(f"{work}: PyTorch ended in the middle: {running[REFERENCE].about['error']}")
             return rows_of(work, running, Path(folder))

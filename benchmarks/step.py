@@ -25,6 +25,7 @@ class Step:
         wait: until the device has done what it was asked to.
         device: the name of the GPU, or nothing.
         device_bytes: the most bytes that the GPU's pool of memory has held.
+        timed: of a work that measures its parts itself: milliseconds, given the seconds to take and a clock.
     """
 
     run: Callable[[int], Any]
@@ -34,6 +35,7 @@ class Step:
     wait: Callable[[], None] = _nothing
     device: str = ""
     device_bytes: Callable[[], int] | None = None
+    timed: Callable[[float, Callable[[], float]], float] | None = None
 
     def loss(self, i: int) -> float:
         """Run the i-th step and read its loss."""

@@ -221,7 +221,7 @@ def test_the_command_ends_with_1_if_something_is_slower(ratio, error, status, ch
     with pytest.raises(SystemExit) as ended:
         command.main(["compare", str(checkout), "--works", "tiny,np.exp(x)", "--rounds", "3"])
     assert ended.value.code == status
-    assert asked == [(["tiny", "np.exp(x)"], checkout, {"rounds": 3, "seconds": 0.25})]
+    assert asked == [(["tiny", "np.exp(x)"], checkout, {"rounds": 3, "seconds": 0.25, "clock": "wall"})]
     assert "| tiny |" in capsys.readouterr().out
 
 
