@@ -46,7 +46,9 @@ class Node:
         stem: the label without what tells it apart from others: its version, and the round of its loops. It is empty if the
             program has no name for the value; the label is then a kind or an operation with the node's number.
         given: for a value, whether the program has handed it over in a call to the function that reads it.
-        expression: for an operation, whether its label is its own call or expression, and not a name of its result.
+        expression: whether the label is a call or an expression that makes the value, and not a name of the value.
+        inline: for an operation, whether the program reads its result where it computes it, and gives it no name: an
+            expression, or an element or attribute such as ``x[0]``.
         seconds, backward_seconds: the time that the operation and its rules took.
         kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
@@ -93,6 +95,12 @@ class Node:
     stem: str = ""
     given: bool = False
     expression: bool = False
+    inline: bool = False
+
+    @property
+    def numeral(self) -> bool:
+        """Whether the node is a number in the text of the program, such as the 1 of ``1 - y``."""
+        return self.kind == "constant" and bool(self.details) and self.label == self.details
 
     @property
     def boxed(self) -> bool:

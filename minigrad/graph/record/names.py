@@ -57,7 +57,8 @@ def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequen
     for node in graph.nodes:
         label = names.labels[node.id]
         given, expression = node.id in names.given, node.id in names.expressions
-        yield {"label": label, "stem": names.stems.get(node.id, label), "given": given, "expression": expression}
+        stem, inline = names.stems.get(node.id, label), node.id in names.inline
+        yield {"label": label, "stem": stem, "given": given, "expression": expression, "inline": inline}
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -96,6 +97,7 @@ class _Names:
         self.stems: dict[int, str] = {}  # the labels of nodes that were told apart, without what tells them apart
         self.given: set[int] = set()
         self.expressions: set[int] = set()
+        self.inline: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
         self.rounds = Rounds(list(graph.operations()))
 
@@ -297,6 +299,8 @@ class _Names:
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
             self.wanted[node.id] = Wanted(text_of(program, here, self.values(node)), simple)
+            if not node.name:
+                self.inline.add(node.id)
             if not node.name and not isinstance(here, (ast.Subscript, ast.Attribute)):
                 self.expressions.add(node.id)
 
@@ -336,6 +340,8 @@ class _Names:
         if known is None or (simple and not known.simple):
             text = text_of(program, operand, self.values(reader, level))
             self.wanted[node.id] = Wanted(text, simple, reader, level)
+            named = simple or isinstance(operand, ast.Subscript)
+            (self.expressions.discard if named else self.expressions.add)(node.id)
             if level > 0 or _is_parameter(program, operand):
                 self.given.add(node.id)
             else:

@@ -337,3 +337,18 @@ def test_a_label_names_no_object_whose_variable_it_is_not() -> None:
     graph = draw_dot(run(OBJECTS)["loss"])
     tanh = [node.label for node in graph.nodes if node.operation == "tanh"]
     assert tanh == ["h₁", "h₂", "u₁ · Net 1", "u₂ · Net 1", "u₁ · Net 2", "u₂ · Net 2", "r · Act 1", "r · Act 2"]
+
+
+def test_what_the_program_reads_where_it_computes_it_is_inline() -> None:
+    x = mg.Tensor([1.0, 2.0], requires_grad=True)
+    with mg.trace():
+        u = x * np.array([3.0, 4.0])
+        loss = (u[0] + 1) ** 2
+    graph = draw_dot(loss)
+    said = {node.label: node.inline for node in graph.operations()}
+    assert said == {"u": False, "u[0]": True, "u[0] + 1": True, "loss": False}
+    assert [node.label for node in graph.nodes if node.expression and not node.numeral] == [
+        "np.array([3.0, 4.0])",
+        "u[0] + 1",
+    ]
+    assert [node.label for node in graph.nodes if node.numeral] == ["1", "2"]
