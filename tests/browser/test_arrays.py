@@ -149,10 +149,3 @@ def test_signs_and_directions_have_four_colours_for_every_eye(eye: str, theme: i
     colours = {name: re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", text)[0][theme] for name in names}
     for one, other in itertools.combinations(colours.values(), 2):
         assert np.linalg.norm(lab(one, EYES[eye]) - lab(other, EYES[eye])) > 20  # 2.3 is just noticeable
-
-
-def test_the_maps_of_the_panel_have_the_colours_of_the_boxes() -> None:
-    light, dark = re.findall(r"plus: \[([\d, ]+)\], minus: \[([\d, ]+)\]", asset("heat.js"))
-    for name, pair in (("plus", (light[0], dark[0])), ("minus", (light[1], dark[1]))):
-        numbers = ["#" + "".join(f"{int(n):02x}" for n in one.split(",")) for one in pair]
-        assert f"--{name}: light-dark({numbers[0]}, {numbers[1]})" in asset("stepper.css")

@@ -85,16 +85,16 @@ def test_the_mean_of_all_heads(path: Path, answer: Any, show: Show) -> None:
 def test_tints_and_lines_are_in_proportion(path: Path, answer: Any, show: Show, screenshot: Screenshot) -> None:
     page = show(path)
     page.select_option("#layer", "3")
+    page.select_option("#head", "0")
     token(page, "query", 1).click()
     screenshot(page, "maps_cross")
     matrix = answer["cross"][0][0, 0]
     shares = [float(token(page, "key", j).evaluate("t => t.style.getPropertyValue('--share')")) for j in range(5)]
     np.testing.assert_allclose(shares, matrix[1] / matrix.max(), atol=1e-3)
-    lines = page.locator("#lines path").evaluate_all(
-        "paths => paths.map(p => Number(p.getAttribute('stroke-opacity')))"
-    )
+    widths = "paths => paths.map(path => Number(path.getAttribute('stroke-width')))"
+    lines = page.locator("#lines path").evaluate_all(widths)
     seen = matrix[1][matrix[1] >= 0.002]
-    np.testing.assert_allclose(sorted(lines), sorted(seen / matrix.max()), atol=1e-3)
+    np.testing.assert_allclose(sorted(lines), sorted(np.maximum(0.7, 0.85 * 24 * seen / matrix.max())), atol=0.01)
     page.mouse.move(5, 5)
     assert token(page, "query", 1).get_attribute("aria-pressed") == "true"  # it was kept
     token(page, "query", 1).click()
@@ -102,9 +102,29 @@ def test_tints_and_lines_are_in_proportion(path: Path, answer: Any, show: Show, 
     assert page.locator("#answer").text_content() == ""
 
 
+def test_all_heads_have_ribbons_side_by_side_in_their_colours(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    page.select_option("#layer", "1")
+    assert page.input_value("#head") == "-2"  # the page begins so
+    token(page, "query", 2).hover()
+    assert table(page) == expected(answer["encoder"][1][0, :, 2].mean(axis=0), CAT)
+    weights = answer["encoder"][1][0, :, 2]
+    for head, row in enumerate(weights):
+        ribbons = page.locator(f"#lines path.k{head}").evaluate_all(
+            "paths => paths.map(path => [Number(path.getAttribute('stroke-width')), path.getAttribute('d')])"
+        )
+        widths = np.maximum(0.7, 0.85 * 24 / 4 * row[row >= 0.002] / answer["encoder"][1].max())
+        np.testing.assert_allclose(sorted(width for width, _ in ribbons), sorted(widths), atol=0.01)
+        begin = 24 * 2.5 + (head - 1.5) * 0.85 * 24 / 4
+        assert {float(d.removeprefix("M0 ").partition("C")[0]) for _, d in ribbons} == {round(begin, 1)}
+    colours = page.locator("#thumbnails button[data-layer='1']").evaluate_all("all => all.map(one => one.className)")
+    assert colours == ["k0", "k1", "k2", "k3"]
+
+
 def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
     page.select_option("#layer", "3")
+    page.select_option("#head", "0")
     canvas = page.locator("#map canvas")
     box = canvas.bounding_box()
     place = (box["x"] + 4.5 / 5 * box["width"], box["y"] + 2.5 / 4 * box["height"])
@@ -122,7 +142,7 @@ def test_the_keyboard_is_enough(path: Path, answer: Any, show: Show) -> None:
     press = page.keyboard.press
     press("ArrowDown")
     assert token(page, "query", 0).evaluate("t => t === document.activeElement")
-    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "h"):
         press(key)
     assert table(page) == expected(answer["encoder"][0][0, 0, 1], CAT)
     press("ArrowRight")

@@ -203,13 +203,13 @@ def test_descent_is_that_of_python(page: Any, screenshot: Callable[..., None]) -
     assert_is_run(page, values)
     np.testing.assert_allclose(page.evaluate("play.losses"), [*losses, neuron(values)[0].item()], rtol=1e-9)
     assert page.locator("#loss-plot circle").count() == 12
-    label = page.locator("#loss-plot svg").get_attribute("aria-label")
+    label = page.locator("#loss-plot .loss-plot").get_attribute("aria-label")
     assert (
         label == f"The loss over 11 steps of gradient descent: from {losses[0]:.4g} to {neuron(values)[0].item():.4g}"
     )
     screenshot(page, "play-descent")
     slide(page, "x", 0.5)  # another start, another history
-    assert page.locator("#loss-plot svg").is_hidden()
+    assert page.locator("#loss-plot .loss-plot").is_hidden()
     page.locator("[data-key=play-reset]").click()
     assert_is_run(page, VALUES)
 
@@ -459,4 +459,4 @@ def test_a_page_inside_another(inline: bool, tmp_path: Path, show: Show) -> None
     assert frame.locator("#count").inner_text().startswith("1 / ")
     frame.locator("#play-section").scroll_into_view_if_needed()
     frame.locator("[data-key=descend]").click()
-    assert frame.locator("#loss-plot svg").is_visible()
+    assert frame.locator("#loss-plot .loss-plot").is_visible()

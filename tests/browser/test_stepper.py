@@ -140,7 +140,7 @@ def test_a_cell_chooses_the_element_in_the_equation(tmp_path: Path, show: Show) 
     step = page.evaluate(f"timeline.steps.findIndex(([kind, edge]) => kind === 'product' && {power}) + 1")
     page.evaluate(f"go({step})")
     assert "; at [0, 0] " in said(page)
-    cells = page.locator("#step-section .choose canvas").first
+    cells = page.locator("#step-section .choose .map").first
     box = cells.bounding_box()
     cells.click(position={"x": box["width"] - 8, "y": box["height"] - 8})
     assert "; at [3, 1] " in said(page)

@@ -107,7 +107,7 @@ class AttentionMaps:
             }
             for layer in self.layers
         ]
-        return save_page(path, "maps", {"layers": layers}, language)
+        return save_page(path, "maps", {"layers": layers}, language, scripts=["ribbons"])
 
 
 def attention_maps(

@@ -29,6 +29,7 @@ from .formulas import said_of_operations, said_of_rules
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .packing import packed
+from .points import data_of
 from .programs import program
 from .raised import raised
 from .replay import replay_data
@@ -46,7 +47,7 @@ WHAT_IF = ["nd", "numpy", "python", "whatif"]
 SCRIPTS = [
     "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "depends", "equation", "code", "written",
     "camera", "parts", "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
-    "river",
+    "river", "ribbons", "data",
 ]  # fmt: skip
 
 
@@ -82,11 +83,14 @@ def explain(
         lesson: explanations, stops and questions for the steps: a dict, the path of a JSON file, or the name of a lesson of
             minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
         step: the number of the training step that the page names, counted from 0.
-        show: how the page draws some values, by their names there. ``{"x": "image"}`` draws the last two axes in grey,
+        show: the data, and how the page draws some values. ``{"points": (x, y)}`` draws the examples of x, an array that the
+            program has read, with the targets y: for two features a scatter plot with the model's decision behind it, for one
+            feature the curve. Other names are those of values on the page. ``{"x": "image"}`` draws the last two axes in grey,
             ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
-            of texts, beside the rows and columns (a pair of lists if they differ). For the attention primitive these are its
-            weights. If the caller has a variable ``tokens``, attention weights and softmaxes of its length have these tokens
-            without ``show``. Any other array is a map: green above zero, violet below.
+            of texts, beside the rows and columns (a pair of lists if they differ) and draws ribbons between them. For the
+            attention primitive these are its weights. Points and images are also found by their shapes. If the caller has a
+            variable ``tokens``, attention weights and softmaxes of its length have these tokens without ``show``. Any other
+            array is a map: green above zero, violet below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
@@ -106,6 +110,12 @@ def explain(
         ...     page = mg.explain(loss, pathlib.Path(folder, "explain.html"))
         ...     "<html" in page.read_text(encoding="utf-8")
         True
+        >>> X, y = mg.Tensor([[0.0, 1.0], [2.0, 0.0], [1.0, 3.0]]).numpy(), [0, 1, 0]
+        >>> w = mg.Tensor([[0.1, 0.2], [0.3, 0.1]], requires_grad=True)
+        >>> with mg.trace():
+        ...     loss = -mg.log_softmax(X @ w)[[0, 1, 2], y].mean()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = mg.explain(loss, pathlib.Path(folder, "explain.html"), show={"points": (X, y)})
     """
     check_language(language, "explain")
     if check not in (None, True, False):
@@ -209,7 +219,8 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     files, spans = program(graph)
     drawn, home = scenes(graph, labels)
     tensors = Tensors(graph)
-    values, amounts = tensors.of_nodes(shown(show, graph, tokens)), tensors.of_edges()
+    views = shown(show, graph, tokens)
+    values, amounts = tensors.of_nodes(views), tensors.of_edges()
     operations, rules = said_of_operations(graph), said_of_rules(graph)
     nodes = [
         {
@@ -253,6 +264,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         "replay": replay_data(graph),
         "modules": [{"name": module.title} for module in graph.modules],
         "scenes": drawn,
+        "data": data_of(show, graph, views),
         "lesson": None,
         "step": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},

@@ -19,6 +19,7 @@ from ...rules.attention import scaled_dot_product_attention, weights_of
 from ...rules.neural import softmax
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
+from .points import is_images, is_points
 
 Data = dict[str, Any]
 Shape = tuple[int, ...]
@@ -200,6 +201,8 @@ def _smallest(counts: Any) -> Any:
 def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
     """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
 
+    Data in the shape of images are drawn in grey anyway.
+
     If ``tokens`` are texts, attention weights and softmaxes with as many rows and columns have these tokens.
 
     Raises:
@@ -209,6 +212,8 @@ def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
         raise ArgumentError(f"explain takes a dict for show, such as {{'x': 'image'}}, got {type(show).__name__}")
     found, into = {}, graph.edges_into()
     for name, how in (show or {}).items():
+        if name == "points" and is_points(show, graph):
+            continue
         nodes = [node for node in graph.nodes if name in (node.label, node.name)]
         if not nodes:
             known = ", ".join(dict.fromkeys(node.label for node in graph.nodes[:12]))
@@ -221,6 +226,8 @@ def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
             weights = node.value if node.primitive is softmax else attention_of(node, into.get(node.id, ()))
             if np.shape(weights)[-2:] == (len(tokens),) * 2:
                 found.setdefault(node.id, {"tokens": [list(tokens)] * 2})
+    for node in filter(is_images, graph.nodes):
+        found.setdefault(node.id, {"grey": True})
     return found
 
 

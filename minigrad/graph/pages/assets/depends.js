@@ -2,7 +2,7 @@
 // page needs no table of operations: a matrix product lights a row and a column, a softmax a row, a convolution a patch.
 
 const depends = (() => {
-  const MOST = 400_000; // elements to look at for one step; above this, the reader would wait for more than a second
+  const MOST = 200_000; // elements to look at for one step; above this, the step of a matrix product would take 0.3 s
   let known = null; // of the step that was asked for last
 
   // Return the letters of a step's formula with their arrays, its answer, and a function from such letters to the answer. Null if some

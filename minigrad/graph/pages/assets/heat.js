@@ -6,9 +6,6 @@ const heat = (() => {
   const SIDE = 64; // cells on a side of a map
   const [ROWS, COLUMNS] = [8, 16]; // the largest map in a box of the graph
   const STRENGTHS = 5;
-  // Neither hue is that of the forward or the backward pass, also for the colour-blind.
-  const COLOURS = [{ plus: [47, 158, 106], minus: [122, 40, 214], odd: [208, 38, 60] }, { plus: [207, 232, 74], minus: [155, 92, 240], odd: [255, 96, 110] }]; // light, dark
-
   // Return the sizes of the leading axes, and the numbers of rows and columns.
   const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
   const rank = (x) => (Number.isNaN(x) ? Infinity : Math.min(Math.abs(x), Number.MAX_VALUE));
@@ -59,22 +56,25 @@ const heat = (() => {
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
-  // Return the cells as a group of few elements: one path for each strength and sign. isCopy(i) makes cell i pale.
-  function cells(array, x, y, size, found = grid(array), isCopy = () => false) {
+  // Return the cells as a group of few elements: one path for each strength and sign. isCopy(i) makes cell i pale, and `grey` draws from
+  // black, the smallest number, to white.
+  function cells(array, x, y, size, found = grid(array), { isCopy = () => false, grey = false, strengths = STRENGTHS, gap = 0.5 } = {}) {
     const scale = largest(array);
+    const { min, max } = summaryOf(array);
     const paths = new Map();
     const [bars, crosses] = [[], []];
-    const edge = size - (size >= 6 ? 1 : 0.5);
+    const edge = size - (grey ? 0 : size >= 6 ? 1 : gap);
     found.values.forEach((value, i) => {
       const [left, top] = [x + (i % found.columns) * size, y + Math.floor(i / found.columns) * size];
-      const strength = value === 0 ? 0 : Math.max(1, Math.ceil((Math.abs(value) / scale) * STRENGTHS));
-      const key = !Number.isFinite(value) ? "odd" : strength === 0 ? "zero" : `${value < 0 ? "minus" : "plus"} s${strength}${isCopy(i) ? " copy" : ""}`;
-      paths.set(key, `${paths.get(key) ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`);
-      if (key === "odd") crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
-      else if (value < 0) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
+      const odd = !Number.isFinite(value);
+      const strength = Math.ceil((Math.abs(value) / scale) * strengths) / strengths;
+      const look = odd ? ["odd"] : grey ? ["grey", null, Math.round((255 * (value - min)) / (max - min || 1))] : value === 0 ? ["zero"] : [`${value < 0 ? "minus" : "plus"}${isCopy(i) ? " copy" : ""}`, Math.max(1 / strengths, strength)];
+      paths.set(look.join("|"), [look, `${paths.get(look.join("|"))?.[1] ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`]);
+      if (odd) crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
+      else if (value < 0 && !grey && size >= 4) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
     });
     const group = svgElement("g", { class: "heat" });
-    for (const [key, d] of paths) group.append(svgElement("path", { class: `cell ${key}`, d }));
+    for (const [[name, opacity = null, level], d] of paths.values()) group.append(svgElement("path", { class: `cell ${name}`, "fill-opacity": opacity, fill: level === undefined ? null : `rgb(${level} ${level} ${level})`, d }));
     if (bars.length > 0) group.append(svgElement("path", { class: "bar", d: bars.join("") }));
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
     group.heat = { array, x, y, size, found };
@@ -100,14 +100,18 @@ const heat = (() => {
     const { shape, flats, isCopy, isLit } = stretched(array, to, lit, state.cell);
     const whole = to === null ? array : { ...array, shape, values: flats.map((flat) => array.values[flat]) };
     const found = map(whole, { most: [16, 24] });
-    const size = 10;
-    const [wide, high] = [found.columns * size, found.rows * size];
-    const em = Math.min(0.085, 3.2 / high, 12 / wide);
-    const frames = (test, name) => found.flats.flatMap((flat, i) => (test(flat) ? [svgElement("rect", { class: name, x: (i % found.columns) * size - 0.5, y: Math.floor(i / found.columns) * size - 0.5, width: size, height: size })] : []));
-    const group = cells(whole, 0, 0, size, found, (i) => isCopy(found.flats[i]));
-    const drawn = svgElement("svg", { class: "map", viewBox: `-1.5 -1.5 ${wide + 2} ${high + 2}`, role: "img", "aria-label": shapeText(shape) }, group, ...frames(isLit, "lit"), ...frames((flat) => flat === at, "at"));
-    Object.assign(drawn.style, { width: `${(wide + 2) * em}em`, height: `${(high + 2) * em}em` });
+    const drawn = svgElement("svg", { class: "map", role: "img", "aria-label": shapeText(shape) });
+    fill(drawn, whole, found, { isCopy: (i) => isCopy(found.flats[i]) }, found.flats.map((flat) => (flat === at ? "at" : isLit(flat) ? "lit" : null)));
+    const em = Math.min(0.85, 3.2 / found.rows, 12 / found.columns);
+    Object.assign(drawn.style, { width: `${(found.columns + 0.3) * em}em`, height: `${(found.rows + 0.3) * em}em` });
     return drawn;
+  }
+
+  // Draw a map into an SVG element, with a frame of a class around some of its cells.
+  function fill(svg, array, found, { size = 10, ...look }, frames) {
+    const framed = frames.flatMap((name, i) => (name ? [svgElement("rect", { class: name, x: (i % found.columns) * size - 0.5, y: Math.floor(i / found.columns) * size - 0.5, width: size, height: size })] : []));
+    setAttributes(svg, { viewBox: `-1 -1 ${found.columns * size + 2} ${found.rows * size + 2}`, preserveAspectRatio: "none" });
+    svg.replaceChildren(cells(array, 0, 0, size, found, look), ...framed);
   }
 
   // Return the element under the pointer: {flat, text}; null if there is none.
@@ -120,39 +124,7 @@ const heat = (() => {
     return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
-  // --- on a canvas, in the panel ---
-
-  // `grey` draws from black, the smallest number, to white. `marks` are the cells to frame.
-  function paint(canvas, found, array, size, grey, marks) {
-    const { min, max } = summaryOf(array);
-    const scale = largest(array);
-    Object.assign(canvas, { width: found.columns * size, height: found.rows * size });
-    const context = canvas.getContext("2d");
-    const edge = size - (size >= 6 ? 1 : 0);
-    const holes = new Path2D(); // bars and crosses, in the colour of the page
-    found.values.forEach((value, i) => {
-      const [x, y] = [(i % found.columns) * size, Math.floor(i / found.columns) * size];
-      const odd = !Number.isFinite(value);
-      const level = Math.round((255 * (value - min)) / (max - min || 1));
-      const hue = COLOURS[Number(isDark())][odd ? "odd" : value < 0 ? "minus" : "plus"].join(" ");
-      const strength = odd ? 1 : value === 0 ? 0 : 0.12 + (0.88 * Math.abs(value)) / scale;
-      context.fillStyle = grey && !odd ? `rgb(${level} ${level} ${level})` : `rgb(${hue} / ${strength})`;
-      context.fillRect(x, y, edge, edge);
-      context.strokeStyle = "rgb(128 128 128 / .35)";
-      if (value === 0 && size >= 6 && !grey) context.strokeRect(x + 0.5, y + 0.5, edge - 1, edge - 1);
-      if (odd) holes.addPath(new Path2D(`M${x} ${y}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`));
-      else if (value < 0 && size >= 8 && !grey) holes.addPath(new Path2D(`M${x + edge * 0.25} ${y + edge / 2}h${edge / 2}`));
-    });
-    context.lineWidth = 1.4;
-    context.globalCompositeOperation = "destination-out";
-    context.stroke(holes);
-    context.globalCompositeOperation = "source-over";
-    context.strokeStyle = getComputedStyle(canvas).color;
-    context.lineWidth = 2;
-    for (const cell of marks) context.strokeRect((cell % found.columns) * size + 0.5, Math.floor(cell / found.columns) * size + 0.5, Math.max(size - 1, 3), Math.max(size - 1, 3));
-  }
-
-  return { grid, cellSize, cells, inline, stretched, under, map, slices, paint };
+  return { grid, cellSize, cells, fill, inline, stretched, under, map, slices };
 })();
 
 // The small text at the pointer.

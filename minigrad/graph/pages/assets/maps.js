@@ -11,8 +11,8 @@ const layers = pageData().layers.map((layer) => {
   const bytes = Uint8Array.from(atob(layer.weights), (character) => character.charCodeAt(0));
   return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
 });
-// head: a number, or -1 for the mean; asked: {side, place} of the token under the pointer or focus; kept: the clicked one
-const state = { layer: 0, head: 0, asked: null, kept: null };
+// head: a number, -1 for the mean, or -2 for all heads, each in its colour (the map then shows the mean); asked: {side, place} of the token under the pointer or focus; kept: the clicked one
+const state = { layer: 0, head: layers[0].heads > 1 ? -2 : 0, asked: null, kept: null };
 
 // Return the weights of a head as rows, one Float32Array per query.
 function matrix(number, head) {
@@ -90,7 +90,8 @@ function fillSelects() {
   };
   options(find("layer"), layers.map((layer, i) => [i, layerText(layer)]), state.layer);
   const heads = Array.from({ length: layers[state.layer].heads }, (_, i) => [i, headText(i)]);
-  options(find("head"), [...heads, [-1, word("mean")]], state.head);
+  options(find("head"), [...(heads.length > 1 ? [[-2, word("allHeads")]] : []), ...heads, [-1, word("mean")]], state.head);
+  for (const thumbnail of document.querySelectorAll("#thumbnails button")) thumbnail.className = state.head === -2 && heads.length > 1 ? `k${thumbnail.dataset.head % 6}` : "";
 }
 
 // Write the tokens on both sides. update() draws the lines between them.
@@ -120,20 +121,10 @@ let drawn = null; // {tokens, paths, canvas, mark, side, rows, largest}
 function update() {
   const { tokens, paths, rows, largest } = drawn;
   const asked = state.asked ?? state.kept;
-  const found = [];
-  rows.forEach((row, i) =>
-    row.forEach((weight, j) => {
-      const wanted = asked === null ? weight >= LEAST : (asked.side === "query" ? i : j) === asked.place && weight >= 0.002;
-      if (wanted) found.push([i, j, weight]);
-    }),
-  );
-  paths.replaceChildren(
-    ...found.map(([i, j, weight]) => {
-      const [y1, y2] = [ROW * (i + 0.5), ROW * (j + 0.5)];
-      const opacity = (asked === null ? 0.6 : 1) * Math.min(1, weight / largest);
-      return svgElement("path", { d: `M0 ${y1} C${WIDE / 2} ${y1} ${WIDE / 2} ${y2} ${WIDE} ${y2}`, "stroke-opacity": opacity.toFixed(3) });
-    }),
-  );
+  const heads = state.head === -2 ? Array.from({ length: layers[state.layer].heads }, (_, h) => matrix(state.layer, h)) : [rows];
+  const wanted = ([i, j, weight]) => (asked === null ? weight >= LEAST : (asked.side === "query" ? i : j) === asked.place && weight >= 0.002);
+  const found = heads.flatMap((one, h) => one.flatMap((row, i) => Array.from(row, (weight, j) => [i, j, weight, h]))).filter(wanted);
+  paths.replaceChildren(...ribbonsOf(found, { wide: WIDE, row: ROW, largest: heads.reduce((most, one) => Math.max(most, largestOf(one)), 0), heads: heads.length, pale: asked === null ? 0.75 : 1 }));
   for (const name of ["query", "key"]) {
     tokens[name].forEach((box, place) => {
       let share = 0;
@@ -219,7 +210,7 @@ function cellAt(event) {
 function choose(layer, head) {
   const before = layers[state.layer];
   state.layer = layer;
-  state.head = Math.min(head, layers[layer].heads - 1);
+  state.head = head === -2 && layers[layer].heads === 1 ? 0 : Math.min(head, layers[layer].heads - 1);
   const same = (a, b) => a.length === b.length && a.every((text, i) => text === b[i]);
   if (!same(before.queries, layers[layer].queries) || !same(before.keys, layers[layer].keys)) state.kept = null;
   state.asked = null;
@@ -297,8 +288,8 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowRight") to("key", now?.place ?? 0);
   else if (event.key === "Enter" && tokenOf(event.target)) toggle(now);
   else if (event.key === "Escape") keep(null);
-  else if (event.key === "h") choose(state.layer, (state.head + 1) % heads);
-  else if (event.key === "H") choose(state.layer, (state.head + heads - 1) % heads);
+  else if (event.key === "h") choose(state.layer, (Math.max(state.head, -1) + 1) % heads);
+  else if (event.key === "H") choose(state.layer, (Math.max(state.head, 0) + heads - 1) % heads);
   else if (event.key === "l") choose((state.layer + 1) % layers.length, state.head);
   else if (event.key === "L") choose((state.layer + layers.length - 1) % layers.length, state.head);
   else return;

@@ -25,7 +25,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   const lead = heat.slices(first, shape);
   const slice = (shownSlice.get(String(lead)) ?? lead.map(() => 0)).slice();
   const readout = small ? null : element("output", { class: "readout" });
-  const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, canvas: element("canvas", { tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
+  const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, svg: svgElement("svg", { class: "map", tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;
 
   // Draw the slice, and show the element of the cell under the cursor in all maps.
@@ -36,24 +36,25 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
       one.map = heat.map(one.array, { view: shape, slice: k });
       const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
       const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
-      heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
-      one.canvas.style.height = one.map.rows * size < 14 ? "14px" : ""; // so that the pointer can hit a row of small cells
+      heat.fill(one.svg, one.array, one.map, { size, grey: one.grey, strengths: 12, gap: 0 }, one.map.flats.map((flat, i) => (i === cell || flat === chosen ? "at" : null)));
+      one.svg.style.width = `${one.map.columns * size + 2}px`;
+      one.svg.style.height = one.map.rows * size < 14 ? "14px" : ""; // so that the pointer can hit a row of small cells
       const flat = one.map.flats[cell];
       const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
       return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell].toPrecision(one.array.cells ? 7 : 17), state.digits)}`];
     });
     if (readout) setText(readout, said.filter(([index]) => index).map(([index, text], i) => `${i === 0 || index !== said[0][0] ? index : ""}${text}`).join(" · "));
-    for (const { canvas, title } of maps) setAttributes(canvas, { "aria-label": said[0]?.[0] && readout ? readout.textContent : [label, title, shapeText(first.shape), word("mapKeys")].filter(Boolean).join(", ") });
+    for (const { svg, title } of maps) setAttributes(svg, { "aria-label": said[0]?.[0] && readout ? readout.textContent : [label, title, shapeText(first.shape), word("mapKeys")].filter(Boolean).join(", ") });
   }
 
   for (const one of maps) {
-    const { canvas } = one;
+    const { svg } = one;
     const place = (offset, size, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / size) * count)));
-    const cellAt = ({ offsetX, offsetY }) => place(offsetY, canvas.clientHeight, one.map.rows) * one.map.columns + place(offsetX, canvas.clientWidth, one.map.columns);
-    canvas.addEventListener("pointermove", (event) => draw(cellAt(event)));
-    canvas.addEventListener("pointerleave", () => draw(null));
-    canvas.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
-    canvas.addEventListener("keydown", (event) => {
+    const cellAt = ({ clientX, clientY }, { left, top, width, height } = svg.getBoundingClientRect()) => place(clientY - top, height, one.map.rows) * one.map.columns + place(clientX - left, width, one.map.columns);
+    svg.addEventListener("pointermove", (event) => draw(cellAt(event)));
+    svg.addEventListener("pointerleave", () => draw(null));
+    svg.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
+    svg.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -one.map.columns, ArrowDown: one.map.columns, Enter: 0 }[event.key];
       if (by === undefined) return;
       event.preventDefault();
@@ -86,11 +87,11 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
 }
 
 // Show one map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
-function mapFigure({ canvas, array, title, map, className }, tokens, small) {
+function mapFigure({ svg, array, title, map, className }, tokens, small) {
   const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
   const named = tokens && Math.max(map.rows, map.columns) <= 24;
   const { bins, min, max } = summaryOf(array);
-  const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), canvas];
+  const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), svg];
   if (!small && !(array.values?.length <= 64) && max > min) {
     const label = word("histogram", { min: numberText(min), max: numberText(max) });
     const bars = bins.map((count, i) => `M${i * 6} 30v${(-30 * count) / Math.max(...bins)}h5V30z`).join("");

@@ -259,24 +259,14 @@ const play = {
   },
 };
 
-// Draw the loss over the steps of descent, with both ends of the axes.
+// Draw the loss over the steps of descent.
 function lossPlot(losses) {
-  const [width, height, left, right, top, bottom] = [320, 120, 52, 10, 14, 24];
   const steps = losses.length - 1;
   const [least, most] = [Math.min(...losses), Math.max(...losses)];
-  const points = losses.map((loss, i) => {
-    const y = most === least ? (top + height - bottom) / 2 : top + ((height - top - bottom) * (most - loss)) / (most - least);
-    return [left + ((width - left - right) * i) / steps, y].map((each) => each.toFixed(1));
-  });
-  const text = (words, at, anchor) => svgElement("text", { x: at[0], y: at[1], "text-anchor": anchor, class: "axis" }, words);
-  return svgElement(
-    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) }), class: "loss-plot" },
-    svgElement("path", { class: "frame", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
-    svgElement("polyline", { points: points.join(" ") }),
-    ...(steps < 40 ? points : []).map(([cx, cy]) => svgElement("circle", { cx, cy, r: 2.5 })),
-    text(numberText(most), [left - 5, top + 4], "end"),
-    most === least ? null : text(numberText(least), [left - 5, height - bottom], "end"),
-    text("0", [left, height - 7], "middle"),
-    text(word("steps", { steps }), [width - right, height - 7], "end"),
-  );
+  const up = most > least ? [least, most] : [least - 1, most + 1];
+  const points = losses.map((loss, i) => [data.px([0, steps], data.LEFT, data.RIGHT)(i), data.px(up, data.BOTTOM, data.TOP)(loss)]);
+  const marks = steps < 40 ? points.map(([cx, cy]) => svgElement("circle", { cx, cy, r: 2.5 })) : [];
+  const plot = data.plot([0, steps], up, [word("steps", { steps }), ""], [svgElement("polyline", { points: points.join(" ") }), ...marks], word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) }));
+  plot.classList.add("loss-plot");
+  return plot;
 }

@@ -40,6 +40,7 @@ function draw() {
   refill(find("node-section"), nodeSection(state.selected));
   refill(find("lesson-section"), lesson.section());
   refill(find("quiz-section"), quiz.section());
+  data.render();
   play.render();
   document.body.classList.toggle("in-backward", state.step > timeline.turn);
   renderControls();
@@ -352,7 +353,6 @@ on("quiz", "change", ({ checked }) => {
 on("theme", "click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   renderTheme();
-  render(); // the maps on canvases have other colours
 });
 on("more", "click", (button) => {
   const open = document.body.classList.toggle("with-tools");
