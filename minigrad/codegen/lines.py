@@ -50,6 +50,10 @@ class Draft(NamedTuple):
     dicts: Dicts
     functions: Sequence[WrittenFunction]
 
+    def checks(self) -> list[str]:
+        """Return the conditions on the values under which the program holds."""
+        return [statement.sentence for statement in self.flat if isinstance(statement, Check)]
+
 
 def printed(draft: Draft, arguments: Arguments, opening: Sequence[str]) -> tuple[list[TextLine], Constants]:
     """Return the lines of all functions, and the constants that they read. ``step`` begins with the lines of ``opening``."""
@@ -69,24 +73,7 @@ def printed(draft: Draft, arguments: Arguments, opening: Sequence[str]) -> tuple
 
 
 class Lines(Text):
-    """Turns statements into lines of Python.
-
-    Attributes:
-        counter: the name of the counter of all loops.
-        backward: whether all statements are of the backward pass.
-    """
-
-    def __init__(
-        self,
-        statements: Sequence[Statement],
-        results: Any,
-        names: GivenNames,
-        constants: Constants,
-        backward: bool = False,
-    ) -> None:
-        super().__init__(statements, results, names, constants)
-        self.statements, self.results, self.backward = statements, results, backward
-        self.counter: str | None = None
+    """Turns the statements of a function into lines of Python."""
 
     def step(self, parameters: Sequence[str], opening: Sequence[str]) -> list[TextLine]:
         """Return the lines of the function ``step``, whose body these statements are."""
@@ -256,7 +243,7 @@ class Lines(Text):
         count = loop.count
         if not loop.counters:
             return f"for _ in range({count}):"
-        if self.counter is None:
+        if not self.counter:
             free = [name for name in _COUNTERS if name not in self.names.taken]
             self.counter = self.names.take(free[0] if free else "turn")
         plain = [counter for counter in loop.counters if abs(counter.step) == 1]

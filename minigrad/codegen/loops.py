@@ -525,22 +525,22 @@ def form_of(statement: Statement) -> Any:
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    return key_of(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
+    return key_of(statement.call), check, outputs, written, (*_nesting((statement.args, statement.keywords)),)
 
 
-def _shape(tree: Any) -> Iterator[Any]:
+def _nesting(tree: Any) -> Iterator[Any]:
     """Yield the form of arguments: how they are nested, and the leaves that are neither values nor numbers."""
     if isinstance(tree, dict):
         yield (dict, *tree)
         for item in tree.values():
-            yield from _shape(item)
+            yield from _nesting(item)
     elif isinstance(tree, slice):
         yield slice
-        yield from _shape((tree.start, tree.stop, tree.step))
+        yield from _nesting((tree.start, tree.stop, tree.step))
     elif isinstance(tree, (tuple, list)):
         yield type(tree), len(tree)
         for item in tree:
-            yield from _shape(item)
+            yield from _nesting(item)
     elif type(tree) in (Value, int, float, complex) or isinstance(tree, (np.ndarray, np.generic)):
         yield "number"
     else:
@@ -564,7 +564,7 @@ def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is not Value and type(a) is type(b) and bool(key_of(a) == key_of(b)))
+    return a is b or (type(a) is type(b) and bool(key_of(a) == key_of(b)))
 
 
 def _step(numbers: Sequence[Any]) -> Any:

@@ -24,7 +24,9 @@ from .loops import form_of
 from .program import Arguments, new_name
 from .record import Check, Memory, Statement, Value, key_of, leaves_of, method, owns, replaced, values_in
 
-_FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
+_LEAST_SAVED = (
+    4  # statements more than calls that a function must have, or else its text is longer than what it replaces
+)
 
 
 class Key(NamedTuple):
@@ -171,7 +173,7 @@ class Modules:
         for group in sorted(groups.values(), key=lambda group: max(len(call.ancestors) for call in group)):
             visible = [call for call in group if not hidden & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
-            if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
+            if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _LEAST_SAVED:
                 found.append((visible, [call for call in group if call not in visible]))
                 hidden |= {call.number for call in visible[1:]}
         return found

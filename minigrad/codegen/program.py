@@ -263,7 +263,9 @@ class Arguments:
         rows = []
         for leaf in self.leaves:
             dtype = leaf.array.dtype
-            rows.append(f'    {quoted(leaf.key)}: ({_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),')
+            rows.append(
+                f'    {quoted(leaf.key)}: ({_shape_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),'
+            )
         return ["ARGUMENTS = {", *rows, "}"]
 
     def opening(self) -> list[str]:
@@ -316,7 +318,7 @@ class ArrayArgument:
         self.kind = None if plain else type(example)
 
 
-def _text(shape: tuple[Any, ...]) -> str:
+def _shape_text(shape: tuple[Any, ...]) -> str:
     """Return the text of a shape, with double quotes around sizes."""
     return f"({', '.join(map(quoted, shape))}{',' * (len(shape) == 1)})"
 

@@ -43,19 +43,28 @@ _METHODS = {
 
 
 class Text:
-    """Turns values and calls into expressions of Python, and decides which of them are part of another line.
+    """Turns values and calls of a function into expressions of Python, and decides which of them are part of another line.
 
     Attributes:
+        statements: the body of the function. results: what it returns. backward: whether all of it is of the backward pass.
         uses: the statements that read or write a value; twice None for what lasts: a result, or an item of a list.
         names: the names in the function.
         constants: the arrays that are no arguments.
         joined: the text of each expression that is part of the line that uses it, and how tightly it binds.
         lists: the name of the list that collects a value in a loop.
-        scipy: whether the program calls ``scipy.special``.
+        counter: the name of the counter of all loops; "" before the first loop.
     """
 
-    def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames, constants: Constants) -> None:
-        self.names, self.constants = names, constants
+    def __init__(
+        self,
+        statements: Sequence[Statement],
+        results: Any,
+        names: GivenNames,
+        constants: Constants,
+        backward: bool = False,
+    ) -> None:
+        self.statements, self.results, self.backward = statements, results, backward
+        self.names, self.constants, self.counter = names, constants, ""
         self.uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
         self._find_uses(statements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .loops import Loop, folded
 from .modules import Dicts, Modules, large_dicts
 from .paper import recorded_or_refused
 from .program import Arguments, WrittenProgram
-from .record import Check, Recording
+from .record import Recording
 from .simplify import simplified
 from .sizes import Sizes, generalised
 from .witness import compare, compare_runs, compare_sizes
@@ -94,8 +95,7 @@ def written_lines(
         draft = _for_all_sizes(versions, runs, free)
         opening = arguments.opening() + free.opening()
     lines, constants = printed(draft, arguments, opening)
-    checks = [statement.sentence for statement in draft.flat if isinstance(statement, Check)]
-    source = "".join([f"{line.text}\n" for line in lines])
+    checks, source = draft.checks(), "\n".join([*map(attrgetter("text"), lines), ""])
     head = arguments.head(f, *constants.lines(), free is not None)
     return WrittenProgram(source, head, checks, constants.arrays, arguments), lines
 
