@@ -31,7 +31,7 @@ class Memory:
     """The memory of one array, which the values that are views of it share.
 
     Attributes:
-        caller: the memory belongs to an argument or a constant, so the program must not write to it.
+        caller: the memory belongs to an argument, so the program must not write to it.
         writes: the numbers of the statements that write to it.
     """
 
@@ -48,21 +48,17 @@ class Value:
     Attributes:
         data: its value in the run that was written down.
         statement: the statement that computes it; None for an argument.
-        index: its position among several outputs of the statement; None for the only output.
         memory: the memory that it shares with other values.
         depends: whether it depends on the arguments.
         name: the name of an argument, or the name that the user's program assigns it to.
         cotangent_of: the value whose cotangent this is.
     """
 
-    __slots__ = ("cotangent_of", "data", "depends", "index", "memory", "name", "statement")
+    __slots__ = ("cotangent_of", "data", "depends", "memory", "name", "statement")
 
-    def __init__(
-        self, data: Any, statement: Statement | None, depends: bool, memory: Memory, index: int | None = None
-    ) -> None:
+    def __init__(self, data: Any, statement: Statement | None, depends: bool, memory: Memory) -> None:
         self.data = data
         self.statement = statement
-        self.index = index
         self.memory = memory
         self.depends = depends
         self.name: str | None = None
@@ -346,7 +342,7 @@ class Recording:
         statement.target = None if target is None else target._value
         self._refuse_surroundings()
         if target is not None and target._value.memory.caller:
-            self.refuse("a write into an argument or a constant", "write to a copy: x = np.copy(x)", frozen=False)
+            self.refuse("a write into an argument", "write to a copy: x = np.copy(x)", frozen=False)
         depends = any(value.depends for value in statement.values)
         self._place(statement)
         try:
@@ -483,9 +479,7 @@ class Recording:
         memory = Memory()
         if isinstance(data, np.ndarray):
             memory = next((value.memory for value in statement.values if _shared(value.data, data)), memory)
-            constants = [leaf for leaf in leaves_of(statement) if isinstance(leaf, np.ndarray) and _shared(leaf, data)]
-            memory.caller |= bool(constants)
-        value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
+        value = Value(data, statement, depends, memory)
         statement.outputs.append(value)
         return value
 

@@ -1,6 +1,7 @@
 """What a written program checks, and what is refused while it is written."""
 
 import contextlib
+import pickle
 import threading
 import warnings
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.codegen import witness, writing
 from tests.minigrad.codegen.apart import outcomes_apart
 
 X = np.array([0.5, -1.0, 2.0])
@@ -137,6 +139,37 @@ def _in_a_thread(x: Any) -> Any:
     return found[0] if found else np.sum(x)
 
 
+def _keeps_quietly(x: Any) -> Any:
+    _kept.append(x.numpy())
+    with contextlib.suppress(mg.UnsupportedError):
+        _kept[0] + 1.0  # in the second run, an array of the first one
+    return np.sum(x)
+
+
+def _writes_into_a_constant(x: Any) -> Any:
+    constant, _ = np.atleast_1d(np.linspace(0, 1, 12).reshape(4, 3), x.numpy())
+    constant += 1.0
+    return np.sum(x * constant)
+
+
+def _writes_into_its_argument(x: Any) -> Any:
+    x.numpy()[0] = 1.0
+    return np.sum(x)
+
+
+def _at_the_edge(x: Any) -> Any:
+    """Be what the program is at the example, and something else before a check stops it."""
+    away = np.abs(x.numpy()[0] - 0.5)
+    plain = type(away) is np.float64
+    return np.sum(x) * (2.0 if away < 0.02 and plain and away > 0.01 else 1.0)
+
+
+def _of_one_example(x: Any) -> Any:
+    if np.any(x != X):
+        raise ValueError("another array")
+    return np.sum(x)
+
+
 def _by_type(x: Any) -> Any:
     plain = x.numpy()
     return np.sum(x) * (2.0 if type(plain) is np.ndarray else 3.0)
@@ -153,6 +186,31 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an array's index": (lambda x: np.sum(x * np.eye(3)[np.argsort(x)]), "np.take"),
     "text": (lambda x: np.sum(x) * float(str(x.numpy()[0])), "the text of x"),
     "hash": (lambda x: np.sum(x) * len({x.numpy()[0]}), "hash"),
+    "int": (lambda x: np.sum(x) * int(x.numpy()[2]), r"int\(x\) would write today's value"),
+    "complex": (lambda x: np.sum(x) * abs(complex(x.numpy()[0])), r"complex\(x\) would write today's value"),
+    "bytes": (lambda x: np.sum(x) * len(x.numpy().tobytes()), r"x.tobytes\(\) would write today's value"),
+    "format": (lambda x: np.sum(x) * float(f"{x.numpy()[0]:.3f}"), "the text of x"),
+    "pickle": (lambda x: np.sum(x) * len(pickle.dumps(x.numpy())), "a pickle of x"),
+    "flags": (lambda x: np.sum(x) * x.numpy().flags.c_contiguous, "x.flags cannot be written down"),
+    "another attribute": (lambda x: np.sum(x) * len(x.numpy().ctypes.shape), "x.ctypes cannot be written down"),
+    "memory": (lambda x: np.sum(x) * np.shares_memory(x.numpy(), X), "the answer of np.shares_memory"),
+    "a result": (lambda x: np.sum(x) * len(np.array2string(x.numpy())), "a result of type str"),
+    "out": (lambda x: np.sum(x * np.add(x.numpy(), 1, out=np.ones(3))), "a write of np.add into a NumPy array"),
+    "out of a function": (lambda x: np.sum(x * np.cumsum(x.numpy(), out=np.ones(3))), "np.cumsum with out="),
+    "copyto": (lambda x: np.sum(x) * bool(np.copyto(np.ones(3), x.numpy())), "a write of np.copyto into a NumPy array"),
+    "argument": (_writes_into_its_argument, "a write into an argument"),
+    "constant": (_writes_into_a_constant, "computes something else than _writes_into_a_constant"),
+    "ndarray's own": (
+        lambda x: np.sum(x) * np.ndarray.sum(x.numpy()),
+        "works on arrays, but not on arrays that write down",
+    ),
+    "edge": (_at_the_edge, "computes something else than _at_the_edge"),
+    "example": (_of_one_example, "could be compared with _of_one_example .* on the example only"),
+    "kept quietly": (_keeps_quietly, "an array that an earlier call kept"),
+    "kept, second": (
+        lambda x: [_kept.append(np.sum(x)), np.sum(x) * _kept[0]][1],
+        "an array that an earlier call kept",
+    ),
     "random": (lambda x: np.sum(x * np.random.default_rng().normal(size=3)), "written twice, the program differs"),
     "counted": (_counts, "written twice, the program differs"),
     "kept": (_keeps, "an array that an earlier call kept"),
@@ -173,8 +231,90 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_written_is_refused_with_the_reason(name: str) -> None:
     function, message = REFUSED[name]
+    _kept.clear()
     with pytest.raises(mg.UnsupportedError, match=message):
         mg.write_numpy(function, X)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (({(0, 1): X},), {}, mg.UnsupportedError, "the keys of p must be strings or integers"),
+        ((X, object()), {}, mg.UnsupportedError, "other objects belong into the function"),
+        ((X,), {"argnum": 1}, mg.ArgumentError, "argnum=1 must name floating arguments"),
+        ((X, X), {"argnum": (0, 0)}, mg.ArgumentError, "each once"),
+        ((X, np.arange(3)), {"argnum": 1}, mg.ArgumentError, "must name floating arguments"),
+        ((np.arange(3),), {}, mg.ArgumentError, "there is nothing to differentiate"),
+    ],
+)  # fmt: skip
+def test_an_argument_that_a_program_cannot_take_is_refused(
+    arguments: Any, options: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        mg.write_numpy(lambda p, *others: np.sum(p), *arguments, **options)
+
+
+def test_an_integer_is_checked_again_after_a_write() -> None:
+    def f(x: Any) -> Any:
+        count = np.reshape(np.sum(x.numpy() > 0), ())
+        first = int(count)
+        count += x.numpy()[0] > 1
+        return np.sum(x) * first * int(count)
+
+    program = mg.write_numpy(f, X)
+    assert program(X)[0] == 6.0
+    assert len(program.checks) == 2
+    with pytest.raises(ValueError, match="read 2"):
+        program(np.array([1.5, -1.0, 2.0]))
+
+
+def test_a_shape_that_depends_on_values_is_checked() -> None:
+    program = mg.write_numpy(lambda x: np.sum(x[x.numpy() > 0] ** 2) * len(np.unique(np.sign(x.numpy()))), X)
+    assert program(X)[0] == 8.5
+    for other in (np.array([0.5, 1.0, 2.0]), np.array([0.5, -1.0, 0.0])):
+        with pytest.raises(ValueError, match="had shape"):
+            program(other)
+
+
+def test_a_program_that_stops_on_its_own_example_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = writing.__dict__["WrittenProgram"]
+
+    def stopping(step: str, *rest: Any) -> Any:
+        return made(
+            step.replace("    loss =", "    if x[0] == 0.5:\n        raise ValueError('too early')\n    loss ="), *rest
+        )
+
+    def f(x: Any) -> Any:
+        loss = np.sum(x)
+        return loss
+
+    assert "    loss =" in mg.write_numpy(f, X).source
+    monkeypatch.setattr(writing, "WrittenProgram", stopping)
+    with pytest.raises(ValueError, match="too early"):
+        mg.write_numpy(f, X)
+
+
+CHANGED = np.array([0.5, -1.0, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "given", "right"),
+    [
+        ([X + 1, X + 2], [X + 1, X + 2], [X], True),
+        ([X + 1], [X + 1.1], [X], False),
+        ([(X + 1)[None]], [X + 1], [X], False),
+        ([(X + 1).astype(np.float32)], [X + 1], [X], False),
+        ([np.full(3, np.nan)], [X], [X], False),
+        ([X], [X], [X], False),
+        ([CHANGED, CHANGED[::-1]], [CHANGED, CHANGED[::-1]], [X], False),
+        ([X + 1], [X + 1], [CHANGED], False),
+    ],
+    ids=["right", "value", "shape", "dtype", "nan", "an argument's memory", "shared memory", "a changed argument"],
+)
+def test_results_are_compared_with_the_tape_in_all_that_matters(
+    found: Any, expected: Any, given: Any, right: bool
+) -> None:
+    assert witness.right(found, expected, given, [X.copy()]) == right
 
 
 def test_one_array_in_a_dict_is_no_array() -> None:

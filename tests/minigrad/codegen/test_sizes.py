@@ -72,3 +72,22 @@ def test_the_gradient_of_an_argument_that_is_not_read_has_its_size() -> None:
 def test_other_dtypes_are_no_other_sizes() -> None:
     with pytest.raises(mg.UnsupportedError, match="differ in sizes only"):
         mg.write_numpy(np.sum, np.ones(3), sizes=[(np.ones(4, np.float32),)])
+
+
+def test_an_array_of_the_function_may_grow_only_as_a_range_or_with_one_number() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.tanh(x * np.arange(len(x))) - np.full(len(x), 0.5))
+
+    def g(x: Any) -> Any:
+        return np.sum(x * np.cos(np.arange(len(x))))
+
+    program = mg.write_numpy(f, np.ones(3), sizes=[(np.ones(5),)])
+    assert "np.arange(len(x))" in program.source
+    assert same_bits(program(np.ones(7)), on_the_tape(f, (np.ones(7),), (0,)))
+    with pytest.raises(mg.UnsupportedError, match="an array that is no argument differs between the examples"):
+        mg.write_numpy(g, np.ones(3), sizes=[(np.ones(5),)])
+
+
+def test_examples_with_other_axes_are_no_other_sizes() -> None:
+    with pytest.raises(mg.UnsupportedError, match="x has other dtypes or axes"):
+        mg.write_numpy(lambda x: np.sum(x), np.ones(3), sizes=[(np.ones((3, 2)),)])

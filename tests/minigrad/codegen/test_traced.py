@@ -200,9 +200,15 @@ def on_arrays_only() -> Any:
     return double.vjp(x=lambda g: 2 * g)(leaf([1.0, 2.0])).sum()
 
 
+def by_the_class_of_the_array() -> Any:
+    double = mg.primitive(lambda x, /: x * {np.ndarray: 2.0}[type(x)], name="double")
+    return double.vjp(x=lambda g: 2 * g)(leaf([1.0, 2.0])).sum()
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
+        (by_the_class_of_the_array, "its operations cannot run a second time .KeyError"),
         (hooked, "a hook changes its gradients"),
         (changed_in_place, "an array was changed in place"),
         (on_arrays_only, "float"),
