@@ -113,10 +113,6 @@ KINDS = {
         "integers where floats were meant",
         "an integer wrap or a lossy cast",
     ),
-    "wrap": (
-        "an integer wrap or a lossy cast",
-        "integers where floats were meant",
-    ),
     "dropout": (
         "dropout active in evaluation",
         "a train/eval switch that was forgotten",
@@ -130,10 +126,6 @@ KINDS = {
     "vanishing": (
         "vanishing gradients",
         "a first layer that hardly moves",
-    ),
-    "first layer": (
-        "a first layer that hardly moves",
-        "vanishing gradients",
     ),
     "learning rate": ("a loss that oscillates by the learning rate",),
     "slow": (
@@ -150,12 +142,9 @@ KINDS = {
         "targets shifted against the inputs",
     ),
     "constant target": ("constant targets",),
-    "statistics": ("statistics fitted on evaluated rows",),
     "padding": ("padding is most of what is averaged",),
     "class weight": ("a class weighted the wrong way",),
     "unbounded": ("a loss unbounded below",),
-    "undivided": ("several sweeps for one update, undivided",),
-    "divided twice": ("another fault of data or objective",),
     "state inf": ("Adam's second moment is infinite",),
 }
 

@@ -18,7 +18,7 @@ from ..graph.record.trace import note_of
 from ..rules.about import known
 from ..rules.neural import softmax
 from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
-from .look import FullLook, TapeValue
+from .look import FullLook, TapeValue, print_of, whole
 from .program import At, address
 from .run import WatchedRun
 
@@ -85,21 +85,20 @@ def cuts(run: WatchedRun) -> Iterator[DebugFinding]:
     if not missing or look is None:
         return
     leaves = {tensor._node for _, tensor in missing.values()}
-    depends, tape = look.depending(leaves) - set(look.entries), set(look.entries)
-    answers = {entry: answer for entry, _, answer in look.window.made}
+    windows = [other.window for other in run.looks[::-1] if other.step in (look.step, look.step - 1)]
+    depends, tape = look.depending(leaves, windows[::-1]) - set(look.entries), set(look.entries)
+    answers = {entry: answer for window in windows for entry, _, answer in window.made}
     tensors = {tensor._node: tensor for _, tensor in missing.values()}
     best: tuple[int, At, At | None] | None = None
-    for node, place, copy in look.window.taken:
+    for node, place, copy in (taken for window in windows for taken in window.taken):
         entry = entry_of(node)
         if entry not in depends and entry not in leaves:
             continue
         taken = copy._array if isinstance(copy, Tensor) else copy
         array = tensors[entry]._array if entry in tensors else answers.get(entry)
         score, reader = _enters(look, tape, array if taken is None else taken, place)
-        whole = isinstance(taken, np.ndarray) and taken.dtype.kind in "iub"
-        score = max(
-            score, 1 if type(entry) is Entry and (whole or taken is None) and _is_alike(look, taken, score) else 0
-        )
+        integers = taken is None or (isinstance(taken, np.ndarray) and taken.dtype.kind in "iub")
+        score = max(score, int(type(entry) is Entry and integers and _is_alike(look, taken)))
         if score and (best is None or score > best[0]):
             best = score, (place.file, place.line), reader
     if best is not None:
@@ -122,11 +121,10 @@ def _enters(look: FullLook, tape: set[Any], taken: Any, place: SourceLine) -> tu
                     return 3, None
                 lines = {(p.file, p.line) for p in (note.source, *(c for c, _ in note.callers))}
                 return 3 + (here in lines), (note.source.file, note.source.line)
+    for node, use in look.given:
+        if isinstance(use.raw, np.ndarray) and use.raw.size > 4 and _follows(use.raw, taken):
+            score, reader = 2, node.at
     for node in look.operations:
-        for use, source in look.operands(node):
-            value = use.raw if source.kind == "constant" else None
-            if isinstance(value, np.ndarray) and value.size > 4 and _follows(value, taken):
-                score, reader = 2, node.at
         for index in node.keywords.values():
             for part in index if isinstance(index, tuple) else (index,):
                 if isinstance(part, np.ndarray) and part.shape == taken.shape and np.array_equal(part, taken):
@@ -145,13 +143,11 @@ def _follows(value: Any, taken: Any) -> bool:
     return not whole and bool(np.isin(value, taken).mean() > 0.3)
 
 
-def _is_alike(look: FullLook, taken: Any, score: int) -> bool:
+def _is_alike(look: FullLook, taken: Any) -> bool:
     """Return whether an array that was computed in the step enters the tape, and no variable holds it."""
-    for node in look.operations:
-        for use, source in look.operands(node):
-            if source.kind == "constant" and np.ndim(use.raw) > 1 and look.path(use.raw) is None:
-                return taken is None or np.shape(taken)[:1] == np.shape(use.raw)[:1]
-    return False
+    unknown = (use.shape for _, use in look.given if len(use.shape) > 1 and look.path(use.raw) is None)
+    shape = next(unknown, None)
+    return shape is not None and (taken is None or np.shape(taken)[:1] == shape[:1])
 
 
 @check("no gradient", "tape")
@@ -163,20 +159,17 @@ def without_gradient(run: WatchedRun) -> Iterator[DebugFinding]:
     path, tensor = next(iter(missing.values()))
     look = run.last
     made = run.made(path)
-    used = _instead(run, look, path, tensor) or next((n.at for n in look.operations if n.at), None)
+    used = _beside(look, tensor)
     names = ", ".join(path for path, _ in list(missing.values())[:3])
     yield run.finding(LIKELY, run.first.step, made, used, names=names, looks=len(run.looks), n=len(missing))
 
 
-def _instead(run: WatchedRun, look: FullLook, path: str, tensor: Tensor) -> At | None:
-    """Return the line of the second use of a parameter that the loss uses twice, if the unused one would fit there."""
-    twice = []
-    for node in look.leaves:
-        readers = [reader for reader in look.readers(node) if reader.at is not None]
-        places = {reader.source for reader in readers}
-        if node.shape[1:] == tensor.shape[1:] and len(node.shape) == tensor.ndim and len(places) == len(readers) == 2:
-            twice.append(readers[-1].at)
-    return twice[0] if len(twice) == 1 else None
+def _beside(look: FullLook, tensor: Tensor) -> At | None:
+    """Return the line that uses the nearest parameter beside an unused one."""
+    used = {node.key[-1]: look.readers(node)[0].at for node in look.leaves if isinstance(node.key, tuple)}
+    known = list(_tensors(look))
+    place = known.index(id(tensor))
+    return next((used[key] for key in known[:place][::-1] + known[place + 1 :] if key in used), None)
 
 
 @check("cut", "tape arrays")
@@ -194,7 +187,7 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
             way = tuple((each.file, each.line) for each in lines)
             given = [a for parent, a in zip(entry.parents, arrays) if parent is None and isinstance(a, np.ndarray)]
             line = way[0] if way else None
-            if line and any(made.get(id(_whole(array))) == way for array in given):
+            if line and any(made.get(id(whole(array))) == way for array in given):
                 if note.source not in ran:  # type: ignore[union-attr]
                     within.add(note.source)  # type: ignore[union-attr]
                 if note.source not in within:  # type: ignore[union-attr]
@@ -219,48 +212,30 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
 
 @check("carried state", "arrays tape calls")
 def carried(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A value of the last step's tape enters a step whose rows were drawn anew."""
-    if not _draws(run):
-        return
-    for before, after in run.pairs:
-        made = {id(answer): answer for _, _, answer in before.window.made if isinstance(answer, np.ndarray)}
-        tape = set(after.entries)
-        for entry, arrays, _ in after.window.made:
-            for parent, array in zip(entry.parents, arrays) if entry in tape else ():
-                if parent is None and isinstance(array, np.ndarray) and array.ndim > 1 and id(_whole(array)) in made:
-                    note = note_of(entry)
-                    places = [note.source, *[c for c, _ in note.callers]] if note is not None and note.source else []
-                    index, own = run.program.index(run.file), run.backward[1] if run.backward is not None else 0
-                    near = [p for p in places if p is not None and index.function_at(p.line) is index.function_at(own)]
-                    lines = [
-                        (p.file, p.line) for p in [*near[:1], *places] if p is not None
-                    ]  # of the step, if it is known
-                    facts: dict[str, Any] = {"step": after.step, "shape": array.shape, "before": before.step}
-                    yield run.finding(LIKELY, after.step, *lines, **facts)
-                    return
-
-
-@check("changed data", "arrays tape calls")
-def written_state(run: WatchedRun) -> Iterator[DebugFinding]:
-    """An array of the program into which a step writes its result, and with which the next one begins."""
+    """A value of the last step enters a step whose rows were drawn anew, as it is or in an array of the program."""
     for before, after in run.pairs if _draws(run) else ():
-        made = [node.value for node in before.operations if np.ndim(node.value) > 1 and np.ptp(node.value)]
-        for node in after.operations:
-            for use, source in after.operands(node):
-                same = source.kind == "constant" and any(
-                    np.shape(use.value) == value.shape and np.array_equal(use.value, value) for value in made
-                )
-                writes = _writes(run, after, use.value) if same else []
-                if writes:
-                    facts: dict[str, Any] = {"step": after.step, "before": before.step, "line": writes[0][1]}
-                    yield run.finding(LIKELY, after.step, writes[0], node.at, say="state", **facts)
-                    return
+        made = {entry: whole(answer) for entry, _, answer in before.window.made if isinstance(answer, np.ndarray)}
+        old = {id(array) for array in made.values()}
+        prints = {print_of(node.value) for node in before.operations if np.ndim(node.value) > 1 and np.ptp(node.value)}
+        taken = {id(made.get(entry_of(n))): (at.file, at.line) for w in (before, after) for n, at, _ in w.window.taken}
+        for node, use in after.given:
+            array = whole(use.raw)
+            facts: dict[str, Any] = {"step": after.step, "shape": use.shape, "before": before.step}
+            writes = _writes(run, after, use.value) if len(use.shape) > 1 and print_of(use.value) in prints else []
+            if len(use.shape) > 1 and id(array) in old:
+                near = [(p.file, p.line) for p in node.places if run.is_near(p)][:1]  # in the function of the step
+                yield run.finding(LIKELY, after.step, taken.get(id(array)), *near, node.at, **facts)
+                return
+            if writes:
+                more: dict[str, Any] = {"kind": "changed data", "say": "state", "line": writes[0][1]}
+                yield run.finding(LIKELY, after.step, writes[0], node.at, **facts, **more)
+                return
 
 
 def _writes(run: WatchedRun, look: FullLook, value: Any) -> list[At]:
     """Return the lines that write into an array of the program that held these numbers, by an index."""
     index = run.program.index(run.file)
-    names = {path for path, found in look.prints.items() if found == hash(value.tobytes())}
+    names = {path for path, found in look.prints.items() if found == print_of(value)}
     writes = index.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Subscript))
     return [(index.file, write.lineno) for write in writes if ast.unparse(write.targets[0].value) in names]
 
@@ -271,7 +246,7 @@ def changed_data(run: WatchedRun) -> Iterator[DebugFinding]:
     prints = [look.prints for look in run.looks[:4]]
     if len(run.looks) < 3:
         return
-    given = {address(use.raw) for uses in run.first.edges_into().values() for use in uses if np.ndim(use.raw)} - {0}
+    given = {each for _, use in run.first.given for each in (address(use.raw), print_of(use.value))}
     index = run.program.index(run.file)
     for name, value in run.first.values.items():
         changes = len({p.get(name) for p in prints}) >= 3
@@ -282,7 +257,11 @@ def changed_data(run: WatchedRun) -> Iterator[DebugFinding]:
         for assign in index.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
             part = isinstance(assign.value, ast.Subscript)
             viewed = assign.value.value if part else assign.value
-            if not isinstance(viewed, ast.Name) or viewed.id != name or not (part or address(value) in given):
+            if (
+                not isinstance(viewed, ast.Name)
+                or viewed.id != name
+                or not (part or given & {address(value), prints[0].get(name)})
+            ):
                 continue
             for write in index.find((ast.AugAssign, ast.Assign)):
                 if write.lineno <= assign.lineno:
@@ -305,12 +284,6 @@ def _draws(run: WatchedRun) -> bool:
     calls = run.program.methods(np.random.Generator)
     repeated = [(i, c) for i, c in calls if run.backward is not None and i.file == run.file]
     return any(i.loops(c) or run.program.repeats(i, c, run.backward[1]) for i, c in repeated)  # type: ignore[index]
-
-
-def _whole(array: Any) -> Any:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 @check("zero gradient", "tape arrays")
@@ -374,24 +347,20 @@ def tied_copies(run: WatchedRun) -> Iterator[DebugFinding]:
         return
     now = run.params(run.last)
     items = [(v, node) for v, _, node in run.params(run.first).values() if v.size > 8 and np.ptp(v) > 0 and v.ndim == 2]
-    for node in run.first.operations:
-        for use, source in run.first.operands(node):
-            given = use.value
-            if source.kind != "constant" or not isinstance(given, np.ndarray) or given.ndim != 2:
-                continue
-            for value, leaf in items:
-                copied = np.array_equal(given, value) or np.array_equal(given, value.T)
-                if copied and leaf.key in now and not np.array_equal(now[leaf.key].value, value):
-                    facts: dict[str, Any] = {"name": run.name(run.first, leaf)}
-                    yield run.finding(SHOWN, 0, run.made_use(run.first, use) or node.at, **facts)
-                    return
+    for node, use in run.first.given:
+        for value, leaf in items:
+            copied = np.array_equal(use.value, value) or np.array_equal(use.value, value.T)
+            if copied and leaf.key in now and not np.array_equal(now[leaf.key].value, value):
+                made = run.made_use(run.first, use) or node.at
+                yield run.finding(SHOWN, 0, made, name=run.name(run.first, leaf))
+                return
     for i, (value, node) in enumerate(items):
         for other, twin in items[i + 1 :]:
             turned = not np.array_equal(value, other)
             same = np.array_equal(value.T if turned else value, other) and node.key in now and twin.key in now
             a = now[node.key].value if same else value
             if same and not np.allclose(a.T if turned else a, now[twin.key].value, rtol=1e-3):
-                facts = {
+                facts: dict[str, Any] = {
                     "name": run.name(run.first, twin),
                     "of": run.name(run.first, node),
                     "step": run.last.step,

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..engine.tape import entry_of
 from ..graph.record.trace import note_of
+from ..rules import dropout as dropouts
 from .finding import LIKELY, SHOWN, DebugFinding, check
-from .look import FullLook, in_models
+from .look import FullLook, in_models, print_of
 from .program import address
 from .run import WatchedRun, index_arrays, median
 
@@ -25,7 +26,7 @@ RISES = 0.25  # the share of steps in which a loss on the same data rises
 OFTEN = 0.4  # the same, for a loss that falls on the whole
 WORSE = 1.15  # how much a loss on other data rises above its best
 BELOW = 20  # how many times its size a loss falls below 0
-RANDOM = ("dropout",)  # operations whose result is drawn anew
+RANDOM = (dropouts.dropout,)  # operations whose result is drawn anew
 
 
 @check("nonfinite", "tape")
@@ -49,7 +50,7 @@ def learning_rate(run: WatchedRun) -> Iterator[DebugFinding]:
             facts: dict[str, Any] = {"start": f"{finite[0]:.4g}", "end": f"{finite[-1]:.4g}", "steps": len(finite)}
             yield run.finding(LIKELY, 0, run.rate(), say="diverged", **facts)
         return
-    if len(losses) < 20 or not np.isfinite(losses).all():
+    if len(losses) < 20 or not np.isfinite(losses).all() or run.climbs:
         return
     ratios = run.relative_steps
     quarter = max(1, len(losses) // 4)
@@ -92,7 +93,7 @@ def slow(run: WatchedRun) -> Iterator[DebugFinding]:
 def _rises_on_same_data(run: WatchedRun, losses: Any) -> float | None:
     """Return the share of steps in which the loss rises, if each look saw the same data and drew nothing; else None."""
     prints = [_data_print(run, look) for look in run.looks]
-    random = any(node.operation in RANDOM for look in run.looks for node in look.operations)
+    random = any(node.primitive in RANDOM for look in run.looks for node in look.operations)
     if len(prints) < 3 or len(set(prints)) > 1 or None in prints or random or run.watcher.norms[-1] < 1e-6:
         return None
     if len(set(run.watcher.places)) > 1:
@@ -103,13 +104,9 @@ def _rises_on_same_data(run: WatchedRun, losses: Any) -> float | None:
 
 def _data_print(run: WatchedRun, look: FullLook) -> int | None:
     """Return a number that depends on all given arrays of a step; None if there are none, or if tensors are made anew."""
-    parts = []
+    parts = [print_of(use.value) for _, use in look.given if np.size(use.value) > 1]
+    parts += [print_of(index) for node in look.operations for index in index_arrays(node)]
     fresh = [node for node in look.leaves if isinstance(node.key, tuple) and node.key not in run.moved]
-    for node in look.operations:
-        for use, source in look.operands(node):
-            if source.kind == "constant" and isinstance(use.value, np.ndarray) and use.value.size > 1:
-                parts.append(use.value.tobytes())
-        parts += [np.asarray(value).tobytes() for value in index_arrays(node)]
     return hash(tuple(parts)) if parts and not fresh else None
 
 
@@ -190,21 +187,15 @@ def repeated(run: WatchedRun) -> Iterator[DebugFinding]:
     prints = {_data_print(run, look) for look in looks}
     if len(looks) < 4 or len(prints) > 1 or run.backward is None:
         return
-    given = [[use for uses in look.edges_into().values() for use in uses if np.ndim(use.raw) > 0] for look in looks]
-    kept = {address(use.raw) for use in given[0]} & {address(use.raw) for use in given[1]}
-    arrays = [use for use in given[0] if looks[0].path(use.raw) is None or address(use.raw) not in kept]
-    seeds = run.program.calls(np.random.default_rng, np.random.RandomState, np.random.seed)
-    again = [(i, c) for i, c in seeds if c.args and i.file == run.file and run.program.repeats(i, c, run.backward[1])]
-    again += [
-        (i, c)
-        for i, c in run.program.calls(next)
-        if i.file == run.file
-        and run.program.repeats(i, c, run.backward[1])
-        and c.args
-        and isinstance(c.args[0], ast.Call)
+    first, second = ({address(use.raw) for _, use in look.given} for look in looks[:2])
+    new = [use for _, use in looks[0].given if looks[0].path(use.raw) is None or address(use.raw) not in first & second]
+    seeds = [
+        one for one in run.program.calls(np.random.default_rng, np.random.RandomState, np.random.seed) if one[1].args
     ]
-    if arrays and again:
-        rows = max(len(use.raw) for use in arrays)
+    seeds += [one for one in run.program.calls(next) if isinstance(one[1].args[0], ast.Call)]  # of a new iterator
+    again = [(i, c) for i, c in seeds if i.file == run.file and run.program.repeats(i, c, run.backward[1])]
+    if new and again:
+        rows = max(len(use.value) for use in new)
         yield run.finding(LIKELY, 1, (again[0][0].file, again[0][1].lineno), rows=rows, looks=len(looks))
 
 
@@ -218,8 +209,9 @@ def dropout(run: WatchedRun) -> Iterator[DebugFinding]:
     evals = run.program.calls(module.eval) + [
         (i, c) for i, c in run.program.calls(module.train) if run.program.argument(c, "mode", 0) is not None
     ]
-    ends = next((step for step, found in names if "dropout" not in found), steps)
-    if "dropout" in names[0][1] and "dropout" not in names[-1][1] and len(names) < 5 and steps - ends > ends and evals:
+    ends = next((step for step, found in names if dropouts.dropout not in found), steps)
+    began, went = (dropouts.dropout in found for _, found in (names[0], names[-1]))
+    if began and not went and len(names) < 5 and steps - ends > ends and evals:
         facts: dict[str, Any] = {"step": ends, "since": steps - ends}
         yield run.finding(SHOWN, ends, (evals[0][0].file, evals[0][1].lineno), say="ended", **facts)
         return
@@ -236,10 +228,11 @@ def _switch_forgotten(run: WatchedRun) -> Iterator[DebugFinding]:
         others = [at for at in way if (at.file, at.line) not in trained and not in_models(at)]
         if others and run.watcher.switched_at[name, way] > 0:
             counts[name] += count
-            lines.setdefault(name, (others[-1], run.watcher.switched_at[name, way]))
-    for name, (line, step) in lines.items():
-        facts: dict[str, Any] = {"name": name, "n": counts[name], "line": line.line}
-        yield run.finding(LIKELY, min(step, run.watcher.steps - 1), (line.file, line.line), **facts)
+            lines.setdefault(name, (others, run.watcher.switched_at[name, way]))
+    for name, (others, step) in lines.items():
+        inner, outer = ((at.file, at.line) for at in (others[0], others[-1]))
+        facts: dict[str, Any] = {"name": name, "n": counts[name], "line": outer[1]}
+        yield run.finding(LIKELY, min(step, run.watcher.steps - 1), outer, inner, **facts)
 
 
 def _detached(look: FullLook) -> Iterator[Any]:

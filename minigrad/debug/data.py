@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
+from ..rules import elementwise, indexing, linalg, losses, neural, reductions
+from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue
 from .program import At, floor_divisions
 from .run import Given, WatchedRun, index_arrays, names_read, next_token
 from .shapes import pads
 
 FEWEST = 16  # rows from which an equality is no chance
-SAME = 1 - 1e-9  # the correlation from which a target is a feature in another unit
-BETTER = 0.3  # the share of a target's variance by which another pairing of the rows explains more
-SHARE_AGREED = 0.1  # the share of rows with the target of another row up to which two tables agree
-MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
-SMALL = (1, 2)  # bytes of the whole numbers that wrap around
+OTHERS = 0.1  # the share of rows whose targets are those of other rows
+MOSTLY = 0.8  # the share from which most fractions are cut off, or most rows are different
 LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
 
 
@@ -43,48 +41,40 @@ def _pairs(run: WatchedRun, look: FullLook) -> Iterator[tuple[Given, Given]]:
 
 @check("leak", "arrays tape")
 def leaks(run: WatchedRun) -> Iterator[DebugFinding]:
-    """The target is a column of the inputs, or a column in another unit."""
+    """The target is a column of the inputs, or a column in another unit; or it is the input, shifted or not."""
     for look in run.looks[:1]:
+        yield from _shifted(run, look)
         for x, y in _pairs(run, look):
-            if x.array.ndim != 2 or x.array.shape[1] < 2 or x.array.dtype.kind != "f" or y.array.dtype.kind == "b":
-                continue
+            table = x.array.ndim == 2 and x.array.dtype.kind == "f" and y.array.dtype.kind != "b" and np.ptp(y.array)
             target, inside = _columns(y.array), _columns(x.array)
-            if target.shape[1] >= inside.shape[1] or np.ptp(target) == 0:
+            if not table or target.shape[1] >= inside.shape[1] or _is_sliced(look, x) or _derived(run, look, x, y):
                 continue
             found = [_column_of(inside, column) for column in target.T]
             if y.array.dtype.kind in "iu" and not all(found):  # labels: one column for each class
                 found = [_column_of(inside, (target[:, 0] == c).astype(float)) for c in np.unique(target)]
-            if found and all(found):
-                columns = sorted({column for column, _ in found if column is not None})  # type: ignore[misc]
-                exact = all(equal for _, equal in found)  # type: ignore[misc]
-                more = len(columns) < inside.shape[1] and not _is_sliced(look, x) and not _derived(run, look, x, y)
-                if more and (exact or inside.shape[1] >= 4):
-                    facts: dict[str, Any] = {
-                        "columns": ", ".join(map(str, columns)),
-                        "of": inside.shape[1],
-                        "rows": len(target),
-                    }
-                    made = run.made_use(look, x.use)
-                    yield run.finding(
-                        LIKELY, look.step, made or x.node.at, y.node.at, say="" if exact else "scaled", **facts
-                    )
-                    return
+            columns, exact = sorted({each[0] for each in found if each}), all(each and each[1] for each in found)
+            if all(found) and len(columns) < inside.shape[1] and (exact or inside.shape[1] >= 4):
+                facts: dict[str, Any] = {
+                    "columns": ", ".join(map(str, columns)),
+                    "of": inside.shape[1],
+                    "rows": len(target),
+                }
+                places = run.made_use(look, x.use) or x.node.at, y.node.at
+                yield run.finding(LIKELY, look.step, *places, say="" if exact else "scaled", **facts)
+                return
 
 
 def _is_sliced(look: FullLook, given: Given) -> bool:
     """Return whether the same line reads several given arrays, as a loop over time does."""
-    others = [node for node in look.operations if node.at == given.node.at and node.operation == given.node.operation]
-    return len(others) > 1 and any(
-        source.kind == "constant" for node in others[1:] for _, source in look.operands(node)
-    )
+    alike = [n for n, _ in look.given if n.at == given.node.at and n.primitive is given.node.primitive]
+    return len(set(alike)) > 1
 
 
 def _derived(run: WatchedRun, look: FullLook, x: Given, y: Given) -> bool:
     """Return whether the program computes the target from the inputs: the task is then to find that out."""
-    inputs, targets = (run.path_of(look, g.use, g.node) or _table_of(run, g.array) for g in (x, y))
-    index = run.program.index(run.file)
-    made = run.program.assigned(index, targets) if targets and inputs else []
-    return any(inputs in names_read(value) for _, value, _ in made)
+    inputs, targets = (look.path(g.array) or _table_of(run, g.array) for g in (x, y))
+    made = run.program.assigned(run.program.index(run.file), targets) if targets and inputs else []
+    return any(inputs in names_read(value) for _, value in made)
 
 
 def _table_of(run: WatchedRun, batch: Any) -> str | None:
@@ -105,200 +95,118 @@ def _column_of(inside: Any, column: Any) -> tuple[int, bool] | None:
     return (int(close[0]), False) if len(close) else None
 
 
-@check("shift", "arrays tape")
-def shifts(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Targets that are their own inputs, or run ahead of them by another number than one; or rows moved against each other."""
-    for look in run.looks[:1]:
-        for x in run.inputs(look):
-            for y in run.targets(look):
-                shift = next_token(x.array, y.array)
-                ids = [each for each in run.inputs(look) if each.array.dtype.kind in "iu" and each.array.ndim == 2]
-                if shift is not None and shift != 1 and len({each.array.tobytes() for each in ids}) == 1:
-                    facts: dict[str, Any] = {"k": shift, "shape": x.array.shape}
-                    made = run.made_use(look, y.use) or y.node.at
-                    yield run.finding(
-                        LIKELY, look.step, made, y.node.at, say="copy" if shift == 0 else "tokens", **facts
-                    )
-                    return
-    tables = _tables(run)
-    used = _used(run, tables)
-    for a, b in used:
-        x, y = _columns(tables[a]), _columns(tables[b])
-        if len(x) < 50 or x.shape[1] * 4 > len(x) or np.ptp(y) == 0 or x.shape[1] > 200:
-            continue
-        here = _explained(x, y)
-        for k in (1, -1, 2, -2):
-            inputs, targets = (x[k:], y[:-k]) if k > 0 else (x[:k], y[-k:])
-            window = any(_column_of(inputs, column) for column in targets.T)  # of a series: its rows overlap
-            moved = 0.0 if window else _explained(inputs, targets)
-            if moved > here + BETTER and moved > 0.6:
-                facts = {
-                    "k": k,
-                    "here": f"{here:.0%}",
-                    "moved": f"{moved:.0%}",
-                    "limit": f"{BETTER:.0%}",
-                }
-                yield run.finding(LIKELY, 0, run.made(b), run.made(a), say="rows", **facts)
+def _shifted(run: WatchedRun, look: FullLook) -> Iterator[DebugFinding]:
+    """Yield a finding about tokens whose targets are themselves, or run ahead of them by another number than one."""
+    ids = {each.array.tobytes() for each in run.inputs(look) if each.array.dtype.kind in "iu" and each.array.ndim == 2}
+    for x in run.inputs(look) if len(ids) == 1 else ():
+        for y in run.targets(look):
+            shift = next_token(x.array, y.array)
+            if shift is not None and shift != 1:
+                made, say = run.made_use(look, y.use) or y.node.at, "copy" if shift == 0 else "tokens"
+                facts: dict[str, Any] = {"kind": "shift", "say": say, "k": shift, "shape": x.array.shape}
+                yield run.finding(LIKELY, look.step, made, y.node.at, **facts)
                 return
-
-
-def _explained(x: Any, y: Any) -> float:
-    """Return the share of the variance of y that a linear function of x explains."""
-    table = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-    weights, *_ = np.linalg.lstsq(table, y, rcond=None)
-    total = float(((y - y.mean(axis=0)) ** 2).sum())
-    return 1 - float(((table @ weights - y) ** 2).sum()) / total if total else 0.0
-
-
-def _used(run: WatchedRun, tables: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the pairs of tables whose rows are the inputs and the targets of the first look."""
-    found = []
-    for x, y in _pairs(run, run.first) if run.looks else ():
-        for a, large in tables.items():
-            if large.shape[1:] != x.array.shape[1:] or large.ndim < 2:
-                continue
-            rows = _places(large, x.array)
-            if rows is None:
-                continue
-            for b, other in tables.items():
-                if len(other) == len(large) and a != b and _is_of(other, y.array):
-                    found.append((a, b))
-    return list(dict.fromkeys(found))
 
 
 def _is_of(table: Any, batch: Any) -> bool:
     """Return whether each row of a batch is a row of a table."""
-    one, other = _columns(table), _columns(batch)
-    return one.shape[1] == other.shape[1] and _places(table, batch) is not None
-
-
-def _places(table: Any, batch: Any) -> Any:
-    """Return the first row of a table that equals each row of a batch; None if one has no such row."""
-    if table.dtype.kind != batch.dtype.kind or _columns(table).shape[1] != _columns(batch).shape[1]:
-        return None
-    whole = np.ascontiguousarray(_columns(table).astype(np.float32))
-    known: dict[bytes, int] = {}
-    for i, row in enumerate(whole):
-        known.setdefault(row.tobytes(), i)
-    rows = [known.get(row.tobytes()) for row in np.ascontiguousarray(_columns(batch).astype(np.float32))]
-    return None if any(row is None for row in rows) else np.array(rows)
+    one, other = _columns(table).astype(np.float32), _columns(batch).astype(np.float32)
+    alike = table.dtype.kind == batch.dtype.kind and one.shape[1] == other.shape[1]
+    return alike and {row.tobytes() for row in other} <= {row.tobytes() for row in one}
 
 
 @check("pairs", "arrays tape")
 def pairs(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Rows of a batch whose targets belong to other rows, as two permutations that do not agree make them."""
-    tables = _tables(run)
-    for look in run.looks[:2]:
-        for x, y in _pairs(run, look):
-            waiting, met = [(x.array, y.array)], set()
-            for inputs, targets in waiting:  # the tables of a batch may be permuted rows of others
-                found = [pair for pair in _origins(tables, inputs, targets) if pair[1:] not in met]
-                met |= {pair[1:] for pair in found}
-                waiting += [(tables[a], tables[b]) for share, a, b in found if share < SHARE_AGREED]
-                share, a, b = min(found, default=(0.0, "", ""))
-                if share > 0.3:
-                    facts: dict[str, Any] = {"share": f"{share:.0%}", "x": a, "y": b, "rows": len(inputs)}
-                    line = _indexed(run, y, b) or next((at for at in _reads(run, a, b)), None) or run.made(b)
-                    yield run.finding(LIKELY, look.step, line, y.node.at, **facts)
-                    return
-
-
-def _origins(tables: dict[str, Any], inputs: Any, targets: Any) -> list[tuple[float, str, str]]:
-    """Return the pairs of tables of whose rows inputs and targets consist, with the share of targets of another row."""
-    found = []
-    for a, large in tables.items():
-        fits = large.ndim > 1 and large.shape[1:] == inputs.shape[1:] and not np.shares_memory(large[:1], inputs)
-        rows = _places(large, inputs) if fits and large is not inputs else None
-        if rows is None or len(np.unique(rows)) < len(rows) / 2 or np.array_equal(rows, np.arange(len(rows))):
-            continue
-        for b, other in tables.items():
-            if a == b or len(other) != len(large) or other.dtype.kind != targets.dtype.kind or other is targets:
-                continue
-            mine, theirs = _columns(other)[rows], _columns(targets)
-            if mine.shape != theirs.shape or np.ptp(theirs) == 0 or not _is_of(other, targets):
-                continue
-            share = float((np.abs(mine - theirs).max(axis=1) > 1e-6).mean())
-            few = len(np.unique(theirs)) <= len(theirs) / 2
-            if share < SHARE_AGREED or not few or _drawn_apart(mine, theirs, share):  # or they are other labels
-                found.append((share, a, b))
-    return found
-
-
-def _reads(run: WatchedRun, *paths: str) -> Iterator[At]:
-    """Yield the lines that take rows out of all of these tables at once, or out of the last one."""
-    index = run.program.index(run.file)
-    for assign in index.find(ast.Assign):
-        parts = [n for n in ast.walk(assign.value) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)]
-        if paths[-1] in [part.value.id for part in parts] and not isinstance(parts[0].slice, ast.Slice):  # type: ignore[attr-defined]
-            yield index.file, assign.lineno
-
-
-def _drawn_apart(mine: Any, theirs: Any, share: float) -> bool:
-    """Return whether labels have the numbers of other rows: as many of each, which agree no more often than by chance."""
-    classes = np.unique([*mine.ravel(), *theirs.ravel()])
-    a, b = (np.array([(labels == c).mean() for c in classes]) for labels in (mine, theirs))
-    return bool(np.abs(a - b).max() < 0.25 and share > 0.7 * (1 - (a * b).sum()))
-
-
-def _indexed(run: WatchedRun, given: Given, path: str) -> At | None:
-    """Return the line at which a batch was taken out of a table: the one that reads the table with an index."""
-    for place in given.node.places:
-        for name in run.program.index(place.file).on_line(ast.Name, place.line):
-            if name.id == path:
-                return place.file, place.line
-    return None
+    """Rows of the inputs that have had other targets in an earlier look, as two permutations that do not agree make them."""
+    known: dict[bytes, bytes] = {}
+    for look in run.looks:
+        for x, y in list(_pairs(run, look))[:1]:
+            rows = [row.tobytes() for row in np.ascontiguousarray(_columns(x.array))]
+            targets = [row.tobytes() for row in np.ascontiguousarray(_columns(y.array))]
+            now = dict(zip(rows, targets))
+            if len(now) < MOSTLY * len(rows):
+                return  # few inputs, which may have several targets, such as the rewards of a state
+            met = [row for row in now if row in known]
+            other = [row for row in met if known[row] != now[row]]
+            seen = {*known.values()}
+            theirs = sum(now[row] in seen for row in other)  # noise that is drawn anew makes numbers that no row had
+            if len(met) >= FEWEST and len(other) > OTHERS * len(met) and theirs > OTHERS * len(other):
+                facts: dict[str, Any] = {
+                    "share": f"{len(other) / len(met):.0%}",
+                    "rows": len(met),
+                    "limit": f"{OTHERS:.0%}",
+                }
+                at = run.in_loop(look.path(y.array)) or y.node.at
+                yield run.finding(LIKELY, look.step, at, run.in_loop(look.path(x.array)), **facts)
+                return
+            known |= now
 
 
 @check("constant target", "arrays tape")
 def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
-    """All targets are one number, in each look, although the program holds them as data."""
-    values, first = set(), None
-    for look in run.looks:
-        for x, y in _pairs(run, look):
-            if y.array.ndim <= 2 and x.use is not None and look.nodes[y.meets.id].shape[:1] == (len(y.array),):
-                values |= {float(v) for v in np.unique(y.array)[:3]}
-                first = first or (look, y)
-        if len(values) > 1:
-            return
-    if first is None or len(run.looks) < 2 or len(set(run.watcher.places)) > 1:
+    """All targets of each look are one number: always the same, or one class in each batch, because rows are sorted."""
+    rows = [
+        (look, y)
+        for look in run.looks
+        for x, y in _pairs(run, look)
+        if y.array.ndim <= 2 and look.nodes[y.meets.id].shape[:1] == (len(y.array),)
+    ]
+    if (
+        len(run.looks) < 3
+        or not rows
+        or len(set(run.watcher.places)) > 1
+        or any(y.array.min() != y.array.max() for _, y in rows)
+    ):
         return
-    look, y = first
-    path = look.path(y.array) or run._by_columns(look, y.node, y.use)
-    if path is not None or run.made_use(look, y.use):
-        facts: dict[str, Any] = {"value": f"{values.pop():g}", "rows": len(y.array), "looks": len(run.looks)}
-        yield run.finding(LIKELY, look.step, run.made(path) or run.made_use(look, y.use), y.node.at, **facts)
+    (look, y), values = rows[0], [float(np.ravel(y.array)[0]) for _, y in rows]
+    made = run.made_use(look, y.use)
+    several = len(set(values)) > 1
+    if made is not None and (not several or np.array_equal(values, np.rint(values))):
+        facts: dict[str, Any] = {"value": f"{values[0]:g}", "rows": len(y.array), "looks": len(run.looks)}
+        facts["values"] = ", ".join(f"{value:g}" for value in dict.fromkeys(values))
+        yield run.finding(LIKELY, look.step, made, y.node.at, say="sorted" if several else "", **facts)
 
 
 @check("class weight", "arrays tape")
 def class_weights(run: WatchedRun) -> Iterator[DebugFinding]:
     """Losses of rows are multiplied by one number for each class, which is larger for the more frequent class."""
     for look in run.looks[-1:]:
-        labels = [
-            y.array for y in run.targets(look) if y.array.dtype.kind in "iu" or set(np.unique(y.array)) <= {0.0, 1.0}
-        ]
-        for node in look.operations:
-            for use, source in look.operands(node) if node.operation == "multiply" else ():
-                given = np.ravel(use.value) if source.kind == "constant" and np.ndim(use.value) else np.zeros(0)
-                for y in labels:
-                    own = np.ravel(y)
-                    if len(given) != len(own) or len(given) < FEWEST or not 2 <= len(np.unique(given)) <= 20:
-                        continue
-                    classes, counts = np.unique(own, return_counts=True)
-                    weights = [np.unique(given[own == c]) for c in classes]
-                    if any(len(w) != 1 for w in weights) or len(classes) < 2 or given.min() <= 0:
-                        continue
-                    numbers = np.array([float(w[0]) for w in weights])
-                    if counts.max() >= 2 * counts.min() and np.corrcoef(counts, numbers)[0, 1] > 0.9:
-                        most, least = int(counts.argmax()), int(counts.argmin())
-                        facts: dict[str, Any] = {
-                            "most": f"{classes[most]:g}",
-                            "n_most": int(counts[most]),
-                            "w_most": f"{numbers[most]:.3g}",
-                        }
-                        facts |= {"least": f"{classes[least]:g}", "n_least": int(counts[least])}
-                        facts["w_least"] = f"{numbers[least]:.3g}"
-                        yield run.finding(LIKELY, look.step, run.made_use(look, use), node.at, **facts)
-                        return
+        for y in run.targets(look):
+            own = np.ravel(y.array)
+            classes, counts = np.unique(own, return_counts=True)
+            if len(own) < FEWEST or not 2 <= len(classes) <= 20 or not np.array_equal(own, np.rint(own)):
+                continue
+            factors = [
+                (use, node)
+                for node, use in look.given
+                if node.primitive in (elementwise.multiply, losses.times) and use.shape == own.shape
+            ]
+            given = sum((np.asarray(use.value, float) for use, _ in factors), np.zeros(len(own)))
+            weights = np.array([given[own == c].mean() for c in classes])
+            same = all(np.ptp(given[own == c]) == 0 for c in classes)
+            grows = same and np.ptp(weights) > 0 and np.corrcoef(counts, weights)[0, 1] > 0.9 and weights.min() > 0
+            if grows and counts.max() >= 2 * counts.min():
+                most, least = int(counts.argmax()), int(counts.argmin())
+                facts: dict[str, Any] = {"most": f"{classes[most]:g}", "n_most": int(counts[most])}
+                facts |= {"least": f"{classes[least]:g}", "n_least": int(counts[least])}
+                facts |= {"w_most": f"{weights[most]:.3g}", "w_least": f"{weights[least]:.3g}"}
+                use, node = factors[0]
+                yield run.finding(
+                    LIKELY, look.step, _holding(run, weights) or run.made_use(look, use), node.at, **facts
+                )
+                return
+
+
+def _holding(run: WatchedRun, weights: Any) -> At | None:
+    """Return the line that made the variable with the factors of the classes, or with the one that is not 1."""
+    for name, value in run.names.items():
+        held = (
+            np.ravel(value) if isinstance(value, (float, list, tuple, np.ndarray, np.floating)) else np.zeros(0, object)
+        )
+        wanted = weights if len(held) == len(weights) else weights[weights != 1]
+        if held.dtype.kind == "f" and len(held) == len(wanted) and np.allclose(held, wanted, rtol=1e-5):
+            return run.made(name)
+    return None
 
 
 @check("padding", "arrays tape")
@@ -315,7 +223,7 @@ def padding(run: WatchedRun) -> Iterator[DebugFinding]:
                 axis = node.keywords.get("axis")
                 tokens = shape[:2] == array.shape and (axis in (None, 1, -2) or axis == (0, 1))
                 flat = shape[:1] == (array.size,) and (axis is None or axis == 0)
-                mean = node.operation == "mean" or node.keywords.get("reduction") == "mean"
+                mean = node.primitive is reductions.mean or node.keywords.get("reduction") == "mean"
                 if mean and (tokens or flat) and not _masked(look, node, array.size):
                     facts: dict[str, Any] = {"share": f"{share:.0%}", "shape": array.shape}
                     yield run.finding(LIKELY, look.step, node.at, **facts)
@@ -328,87 +236,20 @@ def _masked(look: FullLook, node: TapeValue, tokens: int) -> bool:
     for value in waiting:
         for use, source in look.operands(value):
             zeros = np.size(use.value) == tokens and not np.all(use.value)
-            if source.kind == "constant" and zeros and value.operation in ("multiply", "where", "divide", "getitem"):
+            if (
+                source.kind == "constant"
+                and zeros
+                and value.primitive in (elementwise.multiply, indexing.where, elementwise.divide, indexing.getitem)
+            ):
                 return True
             if source.id not in met and source.operation is not None:
                 met.add(source.id)
                 waiting.append(source)
     return any(
         len(part) < tokens for each in look.operations for part in index_arrays(each)[:1] if part.ndim == 1
-    ) and any(each.operation == "getitem" for each in look.operations if each.shape[:1] and each.shape[0] < tokens)
-
-
-@check("statistics", "arrays")
-def statistics(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Rows that are trained on and rows that are not have mean 0 and deviation 1 together, but not each alone."""
-    tables = {p: v for p, v in _tables(run).items() if v.ndim == 2 and v.dtype.kind == "f" and v.shape[1] > 1}
-    read = [x.array for x in run.inputs(run.first)] if run.looks else []
-    for a, train in tables.items():
-        for b, test in tables.items():
-            if train is test or train.shape[1] != test.shape[1] or np.may_share_memory(train, test):
-                continue
-            both = np.concatenate([train, test]).astype(float)
-            used = any(_places(train, x) is not None for x in read if x.shape[1:] == train.shape[1:])
-            seen = any(_places(test, x) is not None for x in read if x.shape[1:] == test.shape[1:])
-            if used and not seen and _is_standard(both) and not _is_standard(train.astype(float)):
-                mean = f"{np.abs(train.mean(axis=0)).max():.2g}"
-                yield run.finding(LOOK, 0, run.made(a), run.made(b), x=a, y=b, mean=mean)
-                return
-
-
-def _is_standard(table: Any) -> bool:
-    return bool(np.abs(table.mean(axis=0)).max() < 1e-5 and np.abs(table.std(axis=0) - 1).max() < 1e-3)
-
-
-# --- Numbers that a dtype cannot hold ---
-
-
-@check("wrap", "arrays calls")
-def wraps(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Whole numbers of one or two bytes whose sum, difference or product is too large for them."""
-    operations = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply}
-    for file in run.program.files:
-        index = run.program.index(file)
-        for node in index.find(ast.BinOp, lambda n: type(n.op) in operations):
-            sides = [run.program.value(side) for side in (node.left, node.right)]
-            small = [
-                v for v in sides if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.dtype.itemsize in SMALL
-            ]
-            others = [
-                v
-                for v in sides
-                if isinstance(v, (int, np.integer)) or (isinstance(v, np.ndarray) and v.dtype.kind in "iu")
-            ]
-            if not small or len(others) < 2:
-                continue
-            try:
-                kind = np.result_type(*(v if isinstance(v, np.ndarray) else type(small[0].flat[0])(0) for v in sides))
-                wide = operations[type(node.op)](*(np.asarray(v, np.int64) for v in sides))
-            except (ValueError, OverflowError):
-                continue
-            limits = np.iinfo(kind)
-            bad = int(((wide < limits.min) | (wide > limits.max)).sum())
-            if bad and kind.itemsize in SMALL:
-                yield run.finding(
-                    SHOWN, 0, (file, node.lineno), n=bad, size=wide.size, dtype=str(kind), high=int(wide.max())
-                )
-                return
-    tables = list(_tables(run).items())
-    for a, wide in tables:
-        for b, narrow in tables:
-            if narrow.dtype.kind not in "iu" or wide.shape != narrow.shape or narrow.dtype.itemsize not in SMALL:
-                continue
-            if wide.dtype.kind in "iu" and wide.dtype.itemsize > narrow.dtype.itemsize:
-                differ = wide != narrow
-                if differ.any() and np.array_equal(wide.astype(narrow.dtype), narrow):
-                    facts: dict[str, Any] = {
-                        "n": int(differ.sum()),
-                        "size": wide.size,
-                        "dtype": str(narrow.dtype),
-                        "high": int(wide.max()),
-                    }
-                    yield run.finding(SHOWN, 0, run.made(b), run.made(a), **facts)
-                    return
+    ) and any(
+        each.primitive is indexing.getitem for each in look.operations if each.shape[:1] and each.shape[0] < tokens
+    )
 
 
 @check("integers", "arrays tape calls")
@@ -425,14 +266,18 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
             ):
                 continue
             index = run.program.index(run.file)
-            for line, expression, _ in run.program.assigned(index, name):
+            for line, expression in run.program.assigned(index, name):
                 if floor_divisions(expression):
                     yield run.finding(LIKELY, 0, (index.file, line), say="division", share=f"{zero:.0%}", name=name)
                     return
         every = [x.array for x in run.inputs(look)]
         empty = bool(every) and not any(array.any() for array in every)  # not the first state of a loop
         for x in run.inputs(look):
-            if x.array.size < 20 or x.array.dtype.kind not in "iuf" or x.node.operation not in ("matmul", "affine"):
+            if (
+                x.array.size < 20
+                or x.array.dtype.kind not in "iuf"
+                or x.node.primitive not in (linalg.matmul, neural.affine)
+            ):
                 continue
             zero = float((x.array == 0).mean())
             buffer = _buffer(run)
@@ -448,9 +293,6 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
                 facts = {"share": "100%", "dtype": str(y.array.dtype), "size": y.array.size}
                 yield run.finding(LIKELY, look.step, buffer, y.node.at, say="targets", **facts)
                 return
-    lossy = _lossy(run)
-    if lossy is not None:
-        yield lossy
 
 
 def _buffer(run: WatchedRun) -> At | None:
@@ -466,32 +308,6 @@ def _buffer(run: WatchedRun) -> At | None:
                 given = next((v for v in values if isinstance(v, np.ndarray)), None)
         if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
             return index.file, call.lineno
-    return None
-
-
-def _lossy(run: WatchedRun) -> DebugFinding | None:
-    """Return the finding about an array that was cast from fractions to whole numbers and enters the tape."""
-    tables = _tables(run)
-    for x in run.inputs(run.first) + run.targets(run.first) if run.looks else ():
-        for b, cast in tables.items():
-            if (
-                cast.dtype.kind not in "iu"
-                or cast.size != x.array.size
-                or not (np.ravel(cast) == np.ravel(x.array)).all()
-            ):
-                continue
-            for a, wide in tables.items():
-                if wide.dtype.kind == "f" and wide.size == cast.size and np.isfinite(wide).all():
-                    wide, cast = np.ravel(wide), np.ravel(cast)
-                    differ = wide != cast
-                    inside = np.abs(wide).max() < 2 and len(np.unique(cast)) <= 2 and len(np.unique(wide)) > FEWEST
-                    if differ.mean() > 0.5 and np.array_equal(np.trunc(wide), cast) and inside:
-                        facts: dict[str, Any] = {
-                            "share": f"{differ.mean():.0%}",
-                            "dtype": str(cast.dtype),
-                            "size": cast.size,
-                        }
-                        return run.finding(LIKELY, 0, run.made(b), run.made(a), say="cast", **facts)
     return None
 
 

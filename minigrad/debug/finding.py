@@ -28,7 +28,6 @@ ORDER = (
     "softmax twice",
     "bounded logits",
     "one class",
-    "wrap",
     "integers",
     "pairs",
     "shift",
@@ -47,9 +46,8 @@ ORDER = (
     "tied copy",
     "equal weights",
     "state inf",
+    "new optimizer",
     "rate zero",
-    "undivided",
-    "divided twice",
     "repeated batch",
     "changed data",
     "carried state",
@@ -58,11 +56,9 @@ ORDER = (
     "validation",
     "exploding",
     "vanishing",
-    "first layer",
     "unbounded",
     "learning rate",
     "slow",
-    "statistics",
     "nonfinite",
 )  # fmt: skip - causes that make others look wrong come first
 
@@ -116,7 +112,8 @@ class DebugFinding:
         words = sentences(language)
         what, remedy = self.sentence(language)
         lines = [words["head"].format(step=self.step, what=what)]
-        lines += [f"  {file}:{line}: {text}" for (file, line), text in zip(self.places, self.texts)]
+        roles = [f"{role}: " for role in words["roles"]] if len(self.places) > 1 else [""]
+        lines += [f"  {role}{file}:{line}: {text}" for role, (file, line), text in zip(roles, self.places, self.texts)]
         return "\n".join([*lines, "  " + words["tail"].format(grade=words["grades"][self.grade], remedy=remedy)])
 
     def __str__(self) -> str:
@@ -169,7 +166,7 @@ def ranked(findings: Sequence[DebugFinding]) -> list[DebugFinding]:
     A number that is not finite is the last thing that goes wrong, so the other findings come before it.
     """
     first: dict[Any, DebugFinding] = {}
-    for found in findings:
+    for found in sorted(findings, key=lambda found: GRADES.index(found.grade)):
         first.setdefault((found.kind, tuple(found.places[:1])), found)
 
     def explained(bad: DebugFinding) -> bool:

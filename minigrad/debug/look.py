@@ -74,6 +74,7 @@ class TapeValue:
         kind: "operation", "leaf" (a tensor or an input that got a gradient) or "constant".
         operation, primitive, keywords: the name of the operation, itself, and its keywords; None for other values.
         places: the lines that led to the operation, the innermost first, without those of the package ``models``.
+        backward: whether a backward pass recorded it.
         value, cotangent: the array and its gradient; None if unknown.
         key: for a leaf, what is the same in each step: its tensor, or its place among the inputs.
     """
@@ -86,6 +87,7 @@ class TapeValue:
         self.primitive: Any = None
         self.keywords: Mapping[str, Any] = {}
         self.places: list[SourceLine] = []
+        self.backward = False
         self.cotangent: Any = None
         self.key: Any = None
         if entry is not None:
@@ -93,6 +95,7 @@ class TapeValue:
             self.operation, self.primitive = entry.primitive.name, getattr(entry.plan, "function", entry.primitive)
             self.keywords = entry.keywords
             if note is not None:
+                self.backward = note.lane > 0
                 places = [place for place in (note.source, *(c for c, _ in note.callers)) if place is not None]
                 self.places = [place for place in places if not in_models(place)] or places[:1]
                 self.cotangent = None if isinstance(note.answer, tuple) else note.cotangents.get(0)
@@ -133,11 +136,7 @@ class FullLook:
     """
 
     def __init__(
-        self,
-        step: int,
-        window: Window,
-        variables: tuple[Mapping[str, Any], Mapping[str, int]],
-        fresh: set[Leaf],
+        self, step: int, window: Window, variables: tuple[Mapping[str, Any], Mapping[str, int]], fresh: set[Leaf]
     ) -> None:
         self.step, self.window, self.fresh = step, window, fresh
         self.names, self.scopes = variables
@@ -147,7 +146,7 @@ class FullLook:
         arrays = [
             (p, v._array if isinstance(v, Tensor) else v) for p, v in self.every if not isinstance(v, (list, tuple))
         ]
-        self.prints = {p: hash(a.tobytes()) for p, a in arrays if isinstance(a, np.ndarray) and a.nbytes < LARGE}
+        self.prints = {p: print_of(a) for p, a in arrays if isinstance(a, np.ndarray) and a.nbytes < LARGE}
         self.paths: dict[int, str] = {}
         for path, value in self.every:
             self.paths.setdefault(address(value), path)
@@ -226,6 +225,12 @@ class FullLook:
                 found[use.source].append(use)
         return found
 
+    @functools.cached_property
+    def given(self) -> list[tuple[TapeValue, Use]]:
+        """The arrays that the program gives to operations, each with its operation."""
+        pairs = [(node, use) for node in self.operations for use in self.edges_into()[node.id]]
+        return [(node, use) for node, use in pairs if self.nodes[use.source].kind == "constant" and np.ndim(use.raw)]
+
     def operands(self, node: TapeValue) -> list[tuple[Use, TapeValue]]:
         return [(use, self.nodes[use.source]) for use in self.edges_into().get(node.id, ())]
 
@@ -242,16 +247,30 @@ class FullLook:
         return capture(self.loss, None, caller="debug")
 
     def path(self, array: Any) -> str | None:
-        """Return the path of the variable whose array this is."""
-        return self.paths.get(address(array)) if address(array) else None
+        """Return the path of the variable whose array this is, or of whose array it is a view."""
+        found = self.paths.get(address(array)) if address(array) else None
+        return found or self.paths.get(address(whole(array)) or -1)
 
-    def depending(self, leaves: set[Any]) -> set[Any]:
+    def depending(self, leaves: set[Any], windows: Sequence[Window] = ()) -> set[Any]:
         """Return the entries of the step, also those that do not lead to the loss, that depend on some leaves."""
         found = set(leaves)
-        for entry, _, _ in self.window.made:
+        for entry, _, _ in (made for window in windows or [self.window] for made in window.made):
             if any(entry_of(parent) in found for parent in entry.parents if parent is not None):
                 found.add(entry)
         return found - leaves
+
+
+def whole(array: Any) -> Any:
+    """Return the array of which an array is a view."""
+    while isinstance(getattr(array, "base", None), np.ndarray):
+        array = array.base
+    return array
+
+
+def print_of(array: Any) -> int:
+    """Return a number that depends on all numbers of an array, in single precision."""
+    with np.errstate(all="ignore"):
+        return hash((array.astype(np.float32) if array.dtype.kind == "f" else array).tobytes())
 
 
 def leaves_of(entries: Sequence[Entry]) -> list[Leaf]:

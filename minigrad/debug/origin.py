@@ -54,19 +54,10 @@ def origin_of_step(
         lines: the line of each entry, if it is known.
         inputs: the arrays of leaves that have no tensor, if the sweep has not yet run.
     """
-    state, answers = [(entry.kept, entry.notes) for entry in entries], dict[Any, Any]()
+    state = [(entry.kept, entry.notes) for entry in entries]
     traced = all(any(isinstance(note, TraceNote) for note in entry.notes) for entry in entries)  # by a full look
     try:
-        for entry, values, line in zip(entries, kept, lines):
-            entry.kept = values
-            known = dict(zip(getattr(entry.plan, "names", ()), values or ()))
-            operands = [
-                _operand(*pair, known, answers, inputs or {}) for pair in zip(argument_names(entry), entry.parents)
-            ]
-            answers[entry] = known["ans"] if known.get("ans") is not None else _computed(entry, operands)
-            note = TraceNote(entry, [0.0 if value is None else value for value in operands], answers[entry], 0.0)
-            note.arguments, note.answer, note.source = operands, answers[entry], line
-            entry.notes = (note, *(other for other in entry.notes if not isinstance(other, TraceNote)))
+        answers = _traced(entries, kept, lines, inputs or {})
         end = entries[-1]
         loss = make_tensor(np.zeros(end.shape, end.dtype), end)
         whole = loss if all(answer is not None for answer in answers.values()) else None
@@ -89,6 +80,22 @@ def origin_of_step(
     return BadNumber(
         step, [own[entry], before], "forward" if found.edge is None else "backward", facts, whole, operation + 1
     )
+
+
+def _traced(
+    entries: Sequence[Entry], kept: Sequence[Any], lines: Sequence[SourceLine | None], inputs: Mapping[Any, Any]
+) -> dict[Any, Any]:
+    """Give each entry a note, as a trace does, and return their results; None for one that cannot be known."""
+    answers: dict[Any, Any] = {}
+    for entry, values, line in zip(entries, kept, lines):
+        entry.kept = values
+        known = dict(zip(getattr(entry.plan, "names", ()), values or ()))
+        operands = [_operand(*pair, known, answers, inputs) for pair in zip(argument_names(entry), entry.parents)]
+        answers[entry] = known["ans"] if known.get("ans") is not None else _computed(entry, operands)
+        note = TraceNote(entry, [0.0 if value is None else value for value in operands], answers[entry], 0.0)
+        note.arguments, note.answer, note.source = operands, answers[entry], line
+        entry.notes = (note, *(other for other in entry.notes if not isinstance(other, TraceNote)))
+    return answers
 
 
 def _operand(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.tensor import Tensor
 from ..graph.pages.html import Page, check_language, page
 from .finding import DebugFinding, sentences
 from .look import FullLook
@@ -31,15 +29,21 @@ td { padding: 0 0.5rem; text-align: right; white-space: nowrap; } iframe { borde
 .step:hover rect:first-of-type { fill: #8884; } .chosen rect:first-of-type { fill: #e0802066; }
 """
 SCRIPT = """
-const { notes } = pageData();
-for (const group of document.querySelectorAll(".step")) {
-  group.addEventListener("click", () => {
-    for (const other of document.querySelectorAll(".step")) {
-      other.classList.toggle("chosen", other.dataset.step === group.dataset.step);
-    }
-    document.getElementById("chosen").textContent = notes[group.dataset.step];
-  });
+const { steps, places, words } = pageData(), field = document.getElementById("step");
+const filled = (text, values) => text.replace(/\\{(\\w+)\\}/g, (all, name) => values[name]);
+function show(step) {
+  const [loss, n, most, key] = steps[step];
+  for (const group of document.querySelectorAll(".step")) {
+    group.classList.toggle("chosen", +group.dataset.first <= step && step <= +group.dataset.last);
+  }
+  field.value = step;
+  document.getElementById("chosen").textContent =
+    filled(words.note, { step, loss, n }) + (n ? filled(words.largest, { most }) + (places[key] ?? "") : "");
 }
+for (const group of document.querySelectorAll(".step")) {
+  group.addEventListener("click", () => show(+group.dataset.step));
+}
+field.addEventListener("input", () => steps[+field.value] && field.value !== "" && show(+field.value));
 """
 
 
@@ -55,40 +59,48 @@ def debug_page(
     words, watcher = sentences(language)["page"], run.watcher
     step = findings[0].step if findings else run.last.step
     look = min(run.looks, key=lambda look: (abs(look.step - step), look.step))
-    body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
-    mark = step if findings else None
-    begun = {place for place in watcher.places if place is not None}
-    lines = [words["line"].format(place[1]) if place else "" for place in watcher.places] if len(begun) > 1 else ()
-    curves = loss_svg(watcher.losses, words["loss"], mark, lines) + watcher.river.svg(words["river"], mark)
     bad = watcher.origin if look.step != step and watcher.origin is not None and watcher.origin.step == step else None
-    loss, shown = (look.loss, look.step) if bad is None or bad.loss is None else (bad.loss, step)
+    again = bad if bad is not None and bad.loss is not None else None
     said = [words["marked"].format(step)] * bool(findings)
     if look.step != step:
-        said.append(words["near"].format(step, look.step) if shown != step else words["again"].format(step))
-    body.append(f'<div class="curves">{curves}</div><p>{" ".join(said)}</p>')
-    body.append(f'<p id="chosen" aria-live="polite">{words["hint"]}</p>')
+        said.append(words["again"].format(step) if again else words["near"].format(step, look.step))
+    field = f'<input id="step" type="number" min="0" max="{watcher.steps - 1}">'
+    body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
+    body.append(f'<div class="curves">{_curves(run, words, step if findings else None)}</div><p>{" ".join(said)}</p>')
+    body.append(f'<p>{words["hint"]} <label>{words["go"]} {field}</label></p><p id="chosen" aria-live="polite"></p>')
     arrays = list(batch_arrays(look))[:ARRAYS]
     batch = "".join(_array(name, array, run.names, words["more"]) for name, array in arrays)
     body += [f'<h2>{words["batch"].format(look.step)}</h2><div class="batch">{batch}</div>'] * bool(batch)
-    places = findings[0].places if findings else ()
-    operation = findings[0].facts.get("operation") if findings else None
-    here = [
-        (n.operation == operation, i) for place in places for i, n in enumerate(look.operations, 1) if n.at == place
-    ]
-    at = max(here, default=(False, 0))[1]
     inner = ""
     if findings:  # it takes longer than all checks together
-        frame, inner = _stepper(loss, shown, bad.operation if bad is not None and shown == step else at, language)
+        loss, shown = (look.loss, look.step) if again is None else (again.loss, step)
+        operation = _operation(look, findings[0]) if again is None else again.operation
+        frame, inner = _stepper(loss, shown, operation, language)
         body.append(f"<h2>{words['stepper'].format(shown)}</h2>{frame}")
     saved = Page(path)
-    steps = sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})
-    data = {"notes": {number: _note(run, number, words) for number in steps}}
-    whole = page(words["heading"], "\n".join(body), SCRIPT, data, STYLE, language=language, framed=inner)
+    whole = page(
+        words["heading"], "\n".join(body), SCRIPT, _numbers(run, words), STYLE, language=language, framed=inner
+    )
     saved.write_text(whole, encoding="utf-8")
     return saved
 
 
-def _stepper(loss: Tensor, step: int, operation: int, language: str) -> tuple[str, str]:
+def _curves(run: WatchedRun, words: Mapping[str, str], mark: int | None) -> str:
+    """Return the drawings of the loss and of the gradients; the losses of different lines are curves of their own."""
+    places = run.watcher.places
+    several = len({place for place in places if place is not None}) > 1
+    lines = [words["line"].format(place[1]) if place else "" for place in places] if several else ()
+    return loss_svg(run.watcher.losses, words["loss"], mark, lines) + run.watcher.river.svg(words["river"], mark)
+
+
+def _operation(look: FullLook, finding: DebugFinding) -> int:
+    """Return the place on the tape of the operation that a finding is about, from 1; 0 if it has none."""
+    name = finding.facts.get("operation")
+    found = [(node.operation == name, i) for i, node in enumerate(look.operations, 1) if node.at in finding.places]
+    return max(found, default=(False, 0))[1]
+
+
+def _stepper(loss: Any, step: int, operation: int, language: str) -> tuple[str, str]:
     """Return the stepper of a step, framed, at the operation of a finding; and its text."""
     from ..graph.pages.explain import explain  # takes a tenth of a second, which a run without a page saves
 
@@ -98,20 +110,22 @@ def _stepper(loss: Tensor, step: int, operation: int, language: str) -> tuple[st
     return frame.replace("<iframe ", f'<iframe name="#step={operation}" ', 1), text
 
 
-def _note(run: WatchedRun, step: int, words: Mapping[str, str]) -> str:
-    """Return the sentence about a step: its loss, its largest gradient, and the line that made that parameter."""
-    band = run.watcher.river.steps[step]
-    text = words["note"].format(step=step, loss=f"{run.watcher.losses[step]:.4g}", n=band.number)
-    if not band.number:
-        return text
-    text += words["largest"].format(most=f"{band.most:.3g}")
-    node = next((node for node in run.last.leaves if node.key == ("tensor", band.key)), None)
-    path = None if node is None else run.leaf_path(run.last, node)
-    if path is None:
-        return text
-    at = run.made(path)
-    text += words["in"].format(name=path)
-    return text + (f" ({Path(at[0]).name}:{at[1]}: {run.program.text(at)})" if at else "")
+def _numbers(run: WatchedRun, words: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the page says about each step: its loss, and the parameter with the largest gradient with its line."""
+    bands = run.watcher.river.steps
+    keys = list(dict.fromkeys(band.key for band in bands))
+    paths = {node.key[1]: run.leaf_path(run.last, node) for node in run.last.leaves if isinstance(node.key, tuple)}
+    places = []
+    for path in map(paths.get, keys):
+        at = run.made(path)
+        line = f" ({Path(at[0]).name}:{at[1]}: {run.program.text(at)})" if at else ""
+        places.append(words["in"].format(name=path) + line if path else "")
+    numbers = {key: i for i, key in enumerate(keys)}
+    steps = [
+        (f"{loss:.4g}", band.number, f"{band.most:.3g}", numbers[band.key])
+        for loss, band in zip(run.watcher.losses, bands)
+    ]
+    return {"steps": steps, "places": places, "words": {name: words[name] for name in ("note", "largest")}}
 
 
 def batch_arrays(look: FullLook) -> Iterator[tuple[str, Any]]:

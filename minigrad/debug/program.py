@@ -6,15 +6,17 @@ import ast
 import builtins
 import functools
 import inspect
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._source import SourceLine, of_library
+from ..engine.primitive import Primitive
+from ..engine.registry import registry
 from ..engine.tensor import Tensor
+from ..source.expressions import operands
 from ..source.index import FUNCTIONS, Index, callee, index_of, names_in, value_of, written_by
 
 DEEPEST = 6  # nested containers that are searched for tensors and arrays
@@ -100,6 +102,26 @@ def address(value: Any) -> int:
 
 # --- What the text says ---
 
+Picks = tuple[Any, ...]  # keys and attributes that lead from a value to a part of it
+NOWHERE: At = "", 0  # what the library gave, which no line of the program made
+
+
+class _Reading(NamedTuple):
+    """A place at which a name is read.
+
+    Attributes:
+        function: the function around it; None outside of functions.
+        line: its line; None where an outer function, or the file, is searched.
+        calls: the calls that led to the function, the innermost first, each with the index of its file.
+        through: whether rows that a statement chose are followed to their table.
+    """
+
+    source: Index
+    function: Any
+    line: int | None = None
+    calls: tuple[tuple[Index, Any], ...] = ()
+    through: bool = False
+
 
 class Program:
     """The files of a program, with the values that its variables had at the last full look.
@@ -111,6 +133,8 @@ class Program:
 
     def __init__(self, files: Mapping[str, Sequence[str]], names: Mapping[str, Any], scopes: Mapping[str, int]) -> None:
         self.files, self.names, self.scopes = files, names, scopes
+        self.trail: list[At] = []  # the statements that the last search has followed, from the use to the origin
+        self.until = 0  # the line of the sweep, before which the program makes what it trains with
         self._values: dict[ast.AST, Any] = {}
 
     def index(self, file: str) -> Index:
@@ -178,86 +202,171 @@ class Program:
     # Where values are made
 
     def made(self, path: str | None, file: str) -> At | None:
-        """Return the line at which the value of a variable was made, such as ``W1``, ``net.back`` or ``layers[0]['W']``.
+        """Return the line of the statement that made the numbers of a variable, such as ``W1`` or ``net.layers[0]['W']``."""
+        try:
+            value: ast.expr = ast.parse(path or "", mode="eval").body
+        except SyntaxError:
+            return None
+        index, fields = self.index(file), [n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)]
+        begins = next((self.scopes[n.id] for n in names_in(value) if n.id in self.scopes), 0)
+        inside = index.find(FUNCTIONS, lambda f: begins == min([f.lineno, *(d.lineno for d in f.decorator_list)]))
+        use, self.trail = _Reading(index, inside[0] if inside else None), []
+        found = self._overwritten(index, fields[0] if fields else path or "") or _known(self.created(use, value))
+        return found or next((at for name in fields for at in self._of_field(use, name, (), 0)), None)
 
-        Names on the right-hand side are followed: a parameter of a function to its default or to the call, and a function of
-        the program to the line that returns.
+    def _overwritten(self, index: Index, name: str) -> At | None:
+        """Return the line that writes other numbers into a tensor, as ``layer.bias.data[:] = 1`` does."""
+        for node in index.find(ast.Assign):
+            held = [t.value if isinstance(t, ast.Subscript) else t for t in node.targets]
+            data = [t.value for t in held if isinstance(t, ast.Attribute) and t.attr == "data"]
+            own = any(name in (getattr(t, "attr", ""), getattr(t, "id", "")) for t in data)
+            if own and name not in {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(node.value)}:
+                use = _Reading(index, _function(index, node), node.lineno)
+                return self.created(use, node.value, (), 1) or (index.file, node.lineno)
+        return None
+
+    def operand(self, places: Sequence[SourceLine], position: int, *, last: bool = False) -> At | None:
+        """Return the line that made an operand of the operation at the first of its places; None if it is not known.
+
+        ``last`` means the last argument, where the program calls a module that carries out the operation.
         """
-        index = self.index(file)
-        keys = re.findall(r"\['(\w+)'\]", path or "")[-1:]  # of a dict that is written out
-        for made in index.find(ast.Dict) if keys else ():
-            for name, value in zip(made.keys, made.values):
-                if isinstance(name, ast.Constant) and name.value == keys[0]:
-                    line = self._follow(index, value.id, 0) if isinstance(value, ast.Name) else None
-                    return file, line or int(value.lineno)
-        words = re.findall(r"[^\W\d]\w*", path or "")
-        for name in reversed(words):  # the attribute itself, or else what holds it
-            line = self._of_attribute(index, name) if f".{name}" in (path or "") else None
-            line = line or self._follow(index, name, 0)
-            if line:
-                return file, line
-        return None
-
-    def assigned(self, index: Index, name: str) -> list[tuple[int, ast.expr, Any]]:
-        """Return the line, the value and the target of each assignment to this name, in the function that holds it."""
-        every = [(a.line, a.value, a.target) for a in index.assignments if name in names_of_target(a.target)]
-        if any(isinstance(target, ast.Attribute) and target.attr == name for _, _, target in every):
-            return every
-        scope = self.scopes.get(name)
-        own = [one for one in every if scope is not None and self._begins(index, one[0]) == scope]
-        return own or every
-
-    @staticmethod
-    def _begins(index: Index, line: int) -> int:
-        function = index.function_at(line)
-        return 0 if function is None else min([function.lineno, *(d.lineno for d in function.decorator_list)])
-
-    def _follow(self, index: Index, name: str, links: int) -> int | None:
-        made = self.assigned(index, name)
-        if not made or links > MOST_LINKS:
-            return self._of_parameter(index, name) if not made else None
-        line, value, _ = made[0]
-        for later, other, target in made[1:]:  # p.data[:] = ... replaces the values that the first assignment made
-            if isinstance(target, ast.Attribute) and all(read.id != name for read in names_in(other)):
-                line, value = later, other
-        if isinstance(value, ast.Name):  # self.rate = rate leads to the parameter
-            found = self._of_parameter(index, name) if value.id == name else self._follow(index, value.id, links + 1)
-            return found or line
-        own = index.definitions(callee(value)) if isinstance(value, ast.Call) else []
-        if own and isinstance(own[0], ast.FunctionDef):
-            returns = [n for n in ast.walk(own[0]) if isinstance(n, ast.Return) and n.value is not None]
-            if returns and isinstance(returns[-1].value, (ast.ListComp, ast.List)):
-                return returns[-1].lineno
-        return line
-
-    def _of_attribute(self, index: Index, name: str) -> int | None:
-        """Return the line that gives a value to an attribute, if a variable has this name too."""
-        made = self.assigned(index, name)
-        own = [line for line, _, target in made if isinstance(target, ast.Attribute) and target.attr == name]
-        return own[0] if own and len(own) < len(made) else None
-
-    def _of_parameter(self, index: Index, name: str) -> int | None:
-        """Return the line of a parameter's default, or of the first call that gives it."""
-        for function in index.find(FUNCTIONS, lambda f: name in [a.arg for a in f.args.args]):
-            arguments = function.args
-            place = [a.arg for a in arguments.args].index(name)
-            if place >= len(arguments.args) - len(arguments.defaults):
-                return int(function.lineno)
-            owner: Any = index.parents[function]
-            calls = index.calls(owner.name if isinstance(owner, ast.ClassDef) else function.name)
-            if calls:
-                return calls[0].lineno
-        return None
+        here = self.expression(places[0]) if places else None
+        if here is None:
+            return None
+        given, index = operands(here), self.index(places[0].file)
+        called = self.value(here.func) if isinstance(here, ast.Call) else None
+        direct = isinstance(called, Primitive) or (callable(called) and called in registry)
+        if isinstance(here, ast.Call) and last and not direct:
+            given, position = [*here.args[1:], *(k.value for k in here.keywords)][-1:], 0
+        if position >= len(given):
+            return None
+        calls = tuple((self.index(place.file), self.expression(place)) for place in places[1:])
+        use = _Reading(index, _function(index, here), places[0].line, calls, True)
+        return self._line(use, given[position])
 
     def source_line(self, index: Index, value: ast.expr | None) -> At | None:
         """Return the line of an argument's value: of a name, the line that made it; of a number, its own."""
-        if value is None:
+        return None if value is None else self._line(_Reading(index, _function(index, value), value.lineno), value)
+
+    def _line(self, use: _Reading, value: ast.expr) -> At | None:
+        return _known(self.created(use, value) or (use.source.file, value.lineno))
+
+    def created(self, use: _Reading, value: ast.expr, picks: Picks = (), links: int = 0) -> At | None:
+        """Return the line of the statement that made the numbers of an expression; None if the expression itself did.
+
+        Names are followed to what was assigned to them, parameters to the call that gave them, and calls of the program's own
+        functions to what they return. ``picks`` are the keys and attributes that lead to a part of the value.
+        """
+        file, inner, rest = use.source.file, value, picks
+        if links > MOST_LINKS:
             return None
-        if isinstance(value, (ast.Name, ast.Attribute)):
-            found = self.made(ast.unparse(value), index.file)
-            if found:
-                return found
-        return index.file, value.lineno
+        match value:
+            case ast.Attribute():
+                return self.created(use, value.value, (value.attr, *picks), links)
+            case ast.Subscript():
+                key = value.slice.value if isinstance(value.slice, ast.Constant) else None
+                if key is None and links and not use.through:
+                    return None  # the statement chose these rows
+                return self.created(use, value.value, (key, *picks), links)
+            case ast.Name():
+                return self._of_name(use, value, picks, links + 1)
+            case ast.Tuple() | ast.List() if picks and isinstance(picks[0], int) and picks[0] < len(value.elts):
+                inner, rest = value.elts[picks[0]], picks[1:]
+            case ast.BinOp(left=ast.List() as first, right=second) if picks and isinstance(picks[0], int):
+                later = picks[0] >= len(first.elts)
+                inner, rest = (second, (picks[0] - len(first.elts), *picks[1:])) if later else (first, picks)
+            case ast.Dict() if picks:
+                written = [*zip(value.keys, value.values)]
+                written += [pair for other in use.source.find(ast.Dict) for pair in zip(other.keys, other.values)]
+                inner, rest = next((v for k, v in written if getattr(k, "value", value) == picks[0]), value), picks[1:]
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+                inner, rest = value.value if isinstance(value, ast.DictComp) else value.elt, picks[1:]
+                bare = inner.args[0] if isinstance(inner, ast.Call) and self._wraps(inner) else inner
+                over = value.generators[0]
+                if isinstance(bare, ast.Name) and bare.id in {name.id for name in names_in(over.target)}:
+                    held = getattr(over.iter, "func", None)  # of p.items()
+                    inner, rest = held.value if isinstance(held, ast.Attribute) else over.iter, picks
+            case ast.Call() if self._wraps(value):
+                inner = value.args[0]
+            case ast.Call():
+                return next(self._of_call(use, value, picks, links + 1), None)
+        return None if inner is value else self.created(use, inner, rest, links + 1) or (file, inner.lineno)
+
+    def _wraps(self, call: ast.Call) -> bool:
+        """Return whether a call makes no numbers of its own: it makes a tensor of an array that has a name."""
+        named = bool(call.args) and isinstance(call.args[0], (ast.Name, ast.Subscript))
+        return named and self.is_one(call.func, Tensor)
+
+    def _of_name(self, use: _Reading, name: ast.Name, picks: Picks, links: int) -> At | None:
+        """Return the line of the last assignment to a name before its use that does not update what was there."""
+        index, function = use.source, use.function
+        made = [node for node in index.find(ast.Assign) if any(name.id in _variables(t) for t in node.targets)]
+        made = [node for node in made if _function(index, node) is function]
+        before = [node for node in made if node.lineno < (use.line or self.until)] or made
+        fresh = [node for node in before if name.id not in {each.id for each in names_in(node.value)}]
+        if not fresh and function is not None:
+            arguments = function.args
+            if name.id in [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]:
+                return self._of_parameter(use, name.id, picks, links)
+            if not made:
+                return self._of_name(use._replace(function=_function(index, function), line=None), name, picks, links)
+        for node in (fresh or before[:1])[-1:]:
+            value, line = node.value, node.lineno
+            if isinstance(value, ast.List) and not value.elts and picks:  # layers = [], then layers.append(...)
+                added = [
+                    c
+                    for c in index.calls("append")
+                    if getattr(getattr(c.func, "value", 0), "id", "") == name.id and c.args
+                ]
+                value, line, picks = (added[0].args[0], added[0].lineno, picks[1:]) if added else (value, line, picks)
+            parts = next((t.elts for t in node.targets if isinstance(t, (ast.Tuple, ast.List))), [])
+            places = [i for i, part in enumerate(parts) if name.id in _variables(part)]
+            inside = use._replace(line=line)
+            self.trail.append((index.file, line))
+            return self.created(inside, value, (*places, *picks), links) or (index.file, line)
+        return None
+
+    def _of_parameter(self, use: _Reading, name: str, picks: Picks, links: int) -> At | None:
+        """Return the line of what a call gives for a parameter, or of its default."""
+        index, function = use.source, use.function
+        owner: Any = index.parents[function]
+        if index.is_method(function) and name == function.args.args[0].arg:
+            return next(self._of_field(use, str(picks[0]), picks[1:], links), NOWHERE) if picks else NOWHERE
+        known = index.calls(owner.name if isinstance(owner, ast.ClassDef) else function.name)
+        for place, call in use.calls[:1] or [(index, each) for each in known[:1]]:
+            given = index.argument(function, name, call) if isinstance(call, ast.Call) else None
+            if given is not None:
+                outer = _Reading(place, _function(place, call), call.lineno, use.calls[1:], use.through)
+                given = given.value if isinstance(given, ast.Subscript) else given  # rows of a table
+                return self.created(outer, given, picks, links) or (place.file, given.lineno)
+        arguments = function.args
+        optional = arguments.args[len(arguments.args) - len(arguments.defaults) :] + arguments.kwonlyargs
+        return (index.file, function.lineno) if name in [each.arg for each in optional] else NOWHERE
+
+    def _of_call(self, use: _Reading, call: ast.Call, picks: Picks, links: int) -> Iterator[At]:
+        """Yield the line of what a function of the program returns, or of what a class of it sets."""
+        for own in use.source.definitions(callee(call))[:1]:
+            if isinstance(own, ast.ClassDef):
+                yield from self._of_field(use, str(picks[0]), picks[1:], links, call) if picks else ()
+                return
+            for node in [n for n in ast.walk(own) if isinstance(n, ast.Return) and n.value is not None][-1:]:
+                inside = _Reading(use.source, own, node.lineno, ((use.source, call), *use.calls), use.through)
+                yield self.created(inside, node.value, picks, links) or (use.source.file, node.lineno)  # type: ignore[arg-type]
+
+    def _of_field(
+        self, use: _Reading, name: str, picks: Picks, links: int, call: ast.Call | None = None
+    ) -> Iterator[At]:
+        """Yield the lines of what was made for an attribute of an object, which the call has made."""
+        index, calls = use.source, ((use.source, call),) if call is not None else ()
+        for made in index.assignments:
+            if isinstance(made.target, ast.Attribute) and made.target.attr == name:
+                inside = _Reading(index, _function(index, made.value), made.line, calls, use.through)
+                self.trail.append((index.file, made.line))
+                yield self.created(inside, made.value, picks, links + 1) or (index.file, made.line)
+
+    def assigned(self, index: Index, name: str) -> list[tuple[int, ast.expr]]:
+        """Return the line and the value of each assignment to a name."""
+        return [(a.line, a.value) for a in index.assignments if name in names_of_target(a.target)]
 
     def repeats(self, index: Index, node: ast.AST, around: int) -> bool:
         """Return whether a node runs again in each turn of the innermost loop around a line, there or in a function called."""
@@ -278,6 +387,23 @@ class Program:
                 return False  # the loop computes what it runs over once
             within += [f for name in names for f in index.definitions(name) if f not in within]
         return False
+
+
+def _function(index: Index, node: ast.AST) -> Any:
+    """Return the innermost function around a node; None outside of functions."""
+    return next((each for each in index.around(node) if isinstance(each, FUNCTIONS)), None)
+
+
+def _variables(target: ast.expr) -> list[str]:
+    """Return the variables that an assignment changes: ``a`` and ``b`` for ``a, b.data[:] = ...``."""
+    parts = [
+        each.value if isinstance(each, ast.Attribute) and each.attr == "data" else each for each in written_by(target)
+    ]
+    return [part.id for part in parts if isinstance(part, ast.Name)]
+
+
+def _known(at: At | None) -> At | None:
+    return None if at == NOWHERE else at
 
 
 def names_of_target(target: ast.expr) -> list[str]:

@@ -118,7 +118,7 @@ class GradientRiver:
             text += f" ({key})" if isinstance(key, str) else ""
             x = f'x="{LEFT + i * wide:.1f}" width="{wide:.2f}"'
             parts.append(
-                f'<g class="step" data-step="{spike}"><title>{escape(text)}</title>'
+                f'<g class="step" {_data(spike, group)}><title>{escape(text)}</title>'
                 f'<rect {x} y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>'
                 f'<rect {x} y="{top:.1f}" height="{max(1.0, bottom - top):.1f}" fill="#3b7dd8" fill-opacity="0.6"/>'
                 f'<rect {x} y="{peak - 1:.1f}" height="2" fill="{"#d03030" if not math.isfinite(most[i]) else "#e08020"}"/></g>'
@@ -158,7 +158,7 @@ def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = No
         value, x = losses[step], LEFT + i * wide
         bad = f'<circle cx="{x + wide / 2:.1f}" cy="{TOP + 5}" r="4" fill="#d03030"/>' * (not math.isfinite(value))
         parts.append(
-            f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{x:.1f}" '
+            f'<g class="step" {_data(step, group)}><title>step {step}: loss {value:.4g}</title><rect x="{x:.1f}" '
             f'width="{wide:.2f}" y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>{bad}</g>'
         )
     if len(kinds) > 1:
@@ -218,6 +218,11 @@ def _groups(count: int) -> list[range]:
     """Return the steps in at most ``COLUMNS`` groups of neighbours."""
     length = max(1, math.ceil(count / COLUMNS))
     return [range(i, min(i + length, count)) for i in range(0, count, length)]
+
+
+def _data(step: int, group: range) -> str:
+    """Return what a page reads of a column: the step that it shows, and the first and the last of its steps."""
+    return f'data-step="{step}" data-first="{group[0]}" data-last="{group[-1]}"'
 
 
 def _rank(value: float) -> float:

@@ -10,20 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._source import SourceLine
 from ..engine.tensor import Tensor
 from ..guards import gradients
+from ..rules import attention, convolution, einsum, elementwise, indexing, linalg, neural
+from ..rules.about import known
 from .finding import DebugFinding
-from .look import FullLook, TapeValue, Use
+from .look import FullLook, TapeValue, Use, arguments_of
 from .program import At, Program, floor_divisions, names_of_target
 from .watcher import Watcher
 
 JOINS = (
-    "matmul",
-    "affine",
-    "einsum",
-    "attention",
-    "convolution",
+    linalg.matmul,
+    neural.affine,
+    einsum.einsum,
+    attention.scaled_dot_product_attention,
+    convolution.convolution,
 )  # operations after which more of the network may follow
+
+SUMS = (elementwise.add, elementwise.subtract, elementwise.negative)
 
 
 class Param(NamedTuple):
@@ -61,6 +66,7 @@ class WatchedRun:
         names, scopes = (self.last.names, self.last.scopes) if self.looks else ({}, {})
         self.names = {**watcher.globals, **names}
         self.program = Program(watcher.files, self.names, scopes)
+        self.program.until = self.backward[1] if self.backward is not None else 0
 
     @property
     def first(self) -> FullLook:
@@ -69,6 +75,11 @@ class WatchedRun:
     @property
     def last(self) -> FullLook:
         return self.looks[-1]
+
+    @property
+    def begun(self) -> list[tuple[FullLook, TapeValue]]:
+        """The operations of the first look."""
+        return [(look, node) for look in self.looks[:1] for node in look.operations]
 
     @property
     def pairs(self) -> list[tuple[FullLook, FullLook]]:
@@ -120,9 +131,22 @@ class WatchedRun:
                 found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
         return found
 
+    @functools.cached_property
+    def climbs(self) -> int:
+        """The number of tensors, if the step of each goes along its gradient, and not against it; else 0."""
+        for before, after in self.pairs[:1]:
+            old, new = self.params(before), self.params(after)
+            steps = [
+                (np.ravel(new[key].value - value).astype(float), np.ravel(gradient).astype(float))
+                for key, (value, gradient, _) in old.items()
+                if key in new and gradient is not None and new[key].value.shape == value.shape and np.any(gradient)
+            ]
+            return len(steps) if all(step @ g > 0.999 * norm(step) * norm(g) > 0 for step, g in steps) else 0
+        return 0
+
     # --- Lines ---
 
-    @property
+    @functools.cached_property
     def backward(self) -> At | None:
         """The line that begins the backward passes."""
         places = [place for place in self.watcher.places if place is not None]
@@ -150,49 +174,42 @@ class WatchedRun:
     def made_leaf(self, look: FullLook, node: TapeValue) -> At | None:
         return self.made(self.leaf_path(look, node))
 
-    def made_use(self, look: FullLook, use: Use) -> At | None:
-        """Return the line at which an operand was made; None if it is not known."""
+    def made_by(self, look: FullLook, node: TapeValue) -> list[At | None]:
+        """Return the line that made a tensor, and the line that called the function with it."""
+        return [self.made_leaf(look, node), *self.program.trail[-2:-1]]
+
+    def made_use(self, look: FullLook, use: Use, *, last: bool = False) -> At | None:
+        """Return the line at which an operand was made; None if it is not known. ``last``: see :meth:`Program.operand`."""
         node, target = look.nodes[use.source], look.nodes[use.target]
         if node.operation is not None:
             return node.at
-        if node.kind == "leaf":
-            path = self.leaf_path(look, node)
-        else:
-            path = self.path_of(look, use, target) if use.shape else look.path(use.raw)
-        if path is None and np.size(use.value) == 1:
-            return self._of_attribute(target)
-        return self.made(path)
+        if node.kind == "leaf" and (found := self.made_leaf(look, node)):
+            return found
+        if target.backward:
+            return None
+        names = arguments_of(target.entry) if target.entry is not None else []
+        position = names.index(use.argument) if use.argument in names else len(names)
+        return self.program.operand(target.places, position, last=last) or self.made(look.path(use.raw))
 
-    def path_of(self, look: FullLook, use: Use, target: TapeValue) -> str | None:
-        """Return the variable of which an operand is a part: by its array, or by what the line or its callers name."""
-        return look.path(use.raw) or self._by_columns(look, target, use)
+    def is_near(self, place: SourceLine) -> bool:
+        """Return whether a line is in the function that begins the sweeps."""
+        index, line = self.program.index(place.file), self.backward[1] if self.backward is not None else 0
+        return place.file == self.file and index.function_at(place.line) is index.function_at(line)
 
-    def _by_columns(self, look: FullLook, target: TapeValue, use: Use) -> str | None:
-        """Return the array that the line or its callers name, with as many columns as a given operand."""
-        for place in target.places:
-            for name in self.program.index(place.file).on_line(ast.Name, place.line):
-                value = look.names.get(name.id)
-                if isinstance(value, np.ndarray) and value.ndim and value.shape[1:] == use.shape[1:]:
-                    return str(name.id)
-        return None
-
-    def _of_attribute(self, target: TapeValue) -> At | None:
-        """Return the line that gave a number to an attribute that an operation reads, such as a temperature."""
-        for place in target.places[:1]:
-            index = self.program.index(place.file)
-            for node in index.on_line(ast.Attribute, place.line):
-                made = self.program.assigned(index, node.attr)
-                if made and isinstance(made[0][1], (ast.Name, ast.Constant)):
-                    return self.program.made(node.attr, place.file)
-        return None
+    def in_loop(self, path: str | None) -> At | None:
+        """Return the line in a loop that gives a new array to a variable."""
+        name, index = (path or "").partition("[")[0], self.program.index(self.file)
+        found = [a for a in index.find(ast.Assign) if name in names_of_target(a.targets[0]) and index.loops(a)]
+        return (index.file, found[-1].lineno) if found else None
 
     # --- Updates ---
 
-    def constructor(self) -> tuple[Any, ast.Call] | None:
-        """Return the first call that makes an optimizer, with the index of its file."""
+    def constructor(self, *, repeated: bool = False) -> tuple[Any, ast.Call] | None:
+        """Return the first call that makes an optimizer, or that does so in the loop of the sweeps, with its file's index."""
         kind = getattr(sys.modules.get("nn.optimizer"), "Optimizer", None)
         calls = self.program.calls(kind) if kind is not None else []
-        return calls[0] if calls else None
+        line = self.backward[1] if self.backward is not None else 0
+        return next((one for one in calls if not repeated or self.program.repeats(*one, line)), None)
 
     def fits(self) -> list[tuple[Any, ast.Call]]:
         """Return the calls of ``nn.fit``."""
@@ -270,6 +287,13 @@ class WatchedRun:
     def targets(self, look: FullLook) -> list[Given]:
         return self.data[look.step][1]
 
+    @staticmethod
+    def is_error(look: FullLook, y: Given) -> bool:
+        """Return whether the loss grows with the distance of a prediction from a target."""
+        if y.node.primitive is elementwise.subtract:
+            return any(bends(look, reader, y.node) for reader in look.readers(y.node))
+        return y.node.operation is not None and bends(look, y.node, y.meets)
+
     @functools.cached_property
     def ahead(self) -> list[Given]:
         """The tokens, at the first look, whose next ones are the targets."""
@@ -318,7 +342,7 @@ def _targets(look: FullLook) -> Iterator[Given]:
     tail: set[int] = set()
     for node in reversed(look.operations):
         after = look.readers(node)
-        alone = all(source.kind != "leaf" for _, source in look.operands(node)) and node.operation not in JOINS
+        alone = all(source.kind != "leaf" for _, source in look.operands(node)) and node.primitive not in JOINS
         if alone and all(reader.id in tail for reader in after):
             tail.add(node.id)
     for node in look.operations:
@@ -336,6 +360,17 @@ def _targets(look: FullLook) -> Iterator[Given]:
         for index in index_arrays(node)[-1:]:
             if computed and index.ndim == 1 and computed[0].shape and len(index) == computed[0].shape[0]:
                 yield Given(index, look.edges_into()[node.id][0], node, computed[0])
+
+
+def bends(look: FullLook, node: TapeValue, of: TapeValue) -> bool:
+    """Return whether an operation is not linear in one of its operands. A product of it with itself is not."""
+    facts, operands = known(node.primitive), look.operands(node)
+    others = [source for _, source in operands if source is not of]
+    if facts.linear or facts.view or node.primitive in (*SUMS, indexing.getitem):
+        return False
+    if facts.product or node.primitive is elementwise.multiply:
+        return not others
+    return node.primitive is not elementwise.divide or operands[0][1] is not of
 
 
 def index_arrays(node: TapeValue) -> list[Any]:

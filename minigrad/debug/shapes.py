@@ -9,19 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from ..rules import attention, einsum, elementwise, indexing, linalg, losses, neural, reductions, shaping
+from ..rules.about import depends_elementwise, known
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue, Use
-from .program import At, address, names_of_target
-from .run import WatchedRun, names_read
+from .program import At, address
+from .run import WatchedRun, bends
 
-ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where", "squared_error"}
 HIDES = -1e4  # a score below this is hidden by a softmax
 TINY = -1e-2  # a number between this and 0 hides no score
-BENDS = {"power", "square", "squared_error", "absolute", "log", "multiply", "sqrt", "exp"}
-REDUCTIONS = ("mean", "sum")
-PASSES = ("getitem", "reshape", "transpose", "swapaxes", "squeeze", "expand_dims")  # operations that compute nothing
-ENTROPIES = ("softmax", "log_softmax", "cross_entropy")
+PASSES = (
+    indexing.getitem,
+    shaping.reshape,
+    shaping.transpose,
+    shaping.swapaxes,
+    shaping.squeeze,
+    shaping.expand_dims,
+)  # operations that compute nothing
+ENTROPIES = (neural.softmax, neural.log_softmax, neural.cross_entropy)
 PADDED = 0.3  # the share of rows that end with one repeated number from which an array counts as padded
+OUTSIDE = 0.1  # the share of targets that predictions cannot reach
 FLOOR = 0.2  # the least loss that bounded logits allow, as a share of that of a guess, from which it counts
 
 
@@ -70,20 +77,20 @@ def _declared_at(primitive: Any, files: set[str]) -> At | None:
 @check("broadcast", "tape")
 def broadcasts(run: WatchedRun) -> Iterator[DebugFinding]:
     """(n, 1) with (n,): one operand comes from the parameters, the other is given, and all of the table is reduced."""
-    for look in run.looks[:1]:
-        for node in look.operations:
-            pair = look.operands(node)
-            for (a, one), (b, other) in (pair, pair[::-1]) if node.operation in ELEMENTWISE and len(pair) == 2 else ():
-                n = b.shape[0] if len(b.shape) == 1 else 0
-                table = n > 1 and a.shape == (n, 1) and (node.shape == (n, n) or not node.shape)
-                given = (one.operation is None) != (other.operation is None)
-                meant = one.operation in ("reshape", "expand_dims") or _adds_axis(one)
-                if table and given and not meant and _only_reduced(look, node):
-                    yield run.finding(SHOWN, look.step, node.at, a=a.shape, b=b.shape, n=n)
+    for look, node in run.begun:
+        pair = look.operands(node)
+        pointwise = depends_elementwise(node.primitive) or node.primitive is losses.squared_error
+        for (a, one), (b, other) in (pair, pair[::-1]) if len(pair) == 2 and pointwise else ():
+            n = b.shape[0] if len(b.shape) == 1 else 0
+            table = n > 1 and a.shape == (n, 1) and (node.shape == (n, n) or not node.shape)
+            given = (one.operation is None) != (other.operation is None)
+            meant = one.primitive in (shaping.reshape, shaping.expand_dims) or _adds_axis(one)
+            if table and given and not meant and _only_reduced(look, node):
+                yield run.finding(SHOWN, look.step, node.at, a=a.shape, b=b.shape, n=n)
 
 
 def _adds_axis(node: TapeValue) -> bool:
-    index = node.keywords.get("index", node.keywords.get("key")) if node.operation == "getitem" else ()
+    index = node.keywords.get("index", node.keywords.get("key")) if node.primitive is indexing.getitem else ()
     return any(part is None for part in (index if isinstance(index, tuple) else (index,)))
 
 
@@ -94,7 +101,7 @@ def _only_reduced(look: FullLook, node: TapeValue) -> bool:
         if not readers:
             return True
         node = readers[0]
-        if node.operation in ("matmul", "einsum") or node.keywords.get("axis") is not None:
+        if node.primitive in (linalg.matmul, einsum.einsum) or node.keywords.get("axis") is not None:
             return False
     return True
 
@@ -105,7 +112,7 @@ def means_first(run: WatchedRun) -> Iterator[DebugFinding]:
     for look in run.looks:
         for node in look.operations if not run.first.step else ():
             operands = look.operands(node)
-            if node.operation != "mean" or not operands or not operands[0][0].shape:
+            if node.primitive is not reductions.mean or not operands or not operands[0][0].shape:
                 continue
             use, source = operands[0]
             rows, axis, value = use.shape[0], node.keywords.get("axis"), use.value
@@ -115,7 +122,9 @@ def means_first(run: WatchedRun) -> Iterator[DebugFinding]:
             if not bent or _reaches_rows(look, rows, node):
                 continue
             assert after is not None
-            signed = value.min() < 0 < value.max() or (source.operation == "softmax" and after.operation == "log")
+            signed = value.min() < 0 < value.max() or (
+                source.primitive is neural.softmax and after.primitive is elementwise.log
+            )
             each = any(np.shape(partner)[:1] == (rows,) for partner in partners)
             target = any(s.kind == "constant" and u.shape[:1] == (rows,) for u, s in look.operands(source))
             if signed and (each or target or _is_of_table(run, look)):
@@ -146,10 +155,9 @@ def _bend(look: FullLook, node: TapeValue) -> tuple[TapeValue | None, list[Any]]
     """Return the first operation after a node that is not linear, if each one between is, and what they compare it with."""
     for target in look.readers(node):
         others = [use.value for use, source in look.operands(target) if source is not node]
-        if target.operation in BENDS:
-            if target.operation != "multiply" or not others:
-                return target, others
-        elif target.operation in ("add", "subtract"):
+        if bends(look, target, node):
+            return target, others
+        if target.primitive in (elementwise.add, elementwise.subtract):
             found, partners = _bend(look, target)
             if found is not None:
                 return found, others + partners
@@ -179,29 +187,32 @@ def _reaches_rows(look: FullLook, rows: int, around: TapeValue) -> bool:
 @check("softmax axis", "tape arrays")
 def softmax_axes(run: WatchedRun) -> Iterator[DebugFinding]:
     """The weights sum to one along an axis, and a product or an index runs along another one."""
-    for look in run.looks[:1]:
-        for node in look.operations:
-            axis, value = _normalised(look, node), node.value
-            if axis is None or not isinstance(value, np.ndarray) or value.ndim < 2:
+    for look, node in run.begun:
+        axis, value = _normalised(look, node), node.value
+        if axis is None or not isinstance(value, np.ndarray) or value.ndim < 2:
+            continue
+        axis %= value.ndim
+        for use in look.out[node.id]:
+            used = _used_axis(look, use, value.ndim)
+            if used in (None, axis) or value.shape[used] < 2:
                 continue
-            axis %= value.ndim
-            for use in look.out[node.id]:
-                used = _used_axis(look, use, value.ndim)
-                if used in (None, axis) or value.shape[used] < 2:
-                    continue
-                sums = value.sum(axis=used)
-                if not np.allclose(sums, 1, atol=1e-3):
-                    facts: dict[str, Any] = {"axis": axis, "ndim": value.ndim, "used": used, "right": used - value.ndim}
-                    facts |= {"low": f"{sums.min():.3g}", "high": f"{sums.max():.3g}"}
-                    yield run.finding(SHOWN, look.step, node.at, look.nodes[use.target].at, **facts)
+            sums = value.sum(axis=used)
+            if not np.allclose(sums, 1, atol=1e-3):
+                facts: dict[str, Any] = {"axis": axis, "ndim": value.ndim, "used": used, "right": used - value.ndim}
+                facts |= {"low": f"{sums.min():.3g}", "high": f"{sums.max():.3g}"}
+                yield run.finding(SHOWN, look.step, node.at, look.nodes[use.target].at, **facts)
 
 
 def _normalised(look: FullLook, node: TapeValue) -> int | None:
     """Return the axis along which a softmax, or ``e / e.sum(axis)`` with ``e`` = exp, sums to one; None for others."""
-    axis = node.keywords.get("axis", -1) if node.operation == "softmax" else None
-    if node.operation == "divide":
+    axis = node.keywords.get("axis", -1) if node.primitive is neural.softmax else None
+    if node.primitive is elementwise.divide:
         operands = look.operands(node)
-        if len(operands) == 2 and operands[0][1].operation == "exp" and operands[1][1].operation == "sum":
+        if (
+            len(operands) == 2
+            and operands[0][1].primitive is elementwise.exp
+            and operands[1][1].primitive is reductions.sum
+        ):
             axis = operands[1][1].keywords.get("axis")
     return axis if isinstance(axis, int) else None
 
@@ -209,81 +220,103 @@ def _normalised(look: FullLook, node: TapeValue) -> int | None:
 def _used_axis(look: FullLook, use: Use, ndim: int) -> int | None:
     """Return the axis that a matrix product or a weighted sum runs over, or from which an index picks one item per row."""
     target = look.nodes[use.target]
-    if target.operation == "matmul":
+    if target.primitive is linalg.matmul:
         return ndim - 1 if use.argument == look.edges_into()[target.id][0].argument else ndim - 2
-    if target.operation == "getitem" and ndim == 2:
+    if target.primitive is indexing.getitem and ndim == 2:
         index = target.keywords.get("index", target.keywords.get("key"))
         if isinstance(index, tuple) and len(index) == 2 and all(np.ndim(i) == 1 for i in index):
             rows = np.asarray(index[0])
             return 1 if np.array_equal(rows, np.arange(len(rows))) else None
     logs, node = False, target  # a cross-entropy by hand: (targets * log(p)).sum(axis)
-    while node.operation in ("add", "log", "multiply", "negative") and len(look.out[node.id]) == 1:
-        logs = logs or node.operation == "log"
+    while (
+        node.primitive in (elementwise.add, elementwise.log, elementwise.multiply, elementwise.negative)
+        and len(look.out[node.id]) == 1
+    ):
+        logs = logs or node.primitive is elementwise.log
         node = look.readers(node)[0]
     axis = node.keywords.get("axis")
-    if logs and node.operation == "sum" and isinstance(axis, int):
+    if logs and node.primitive is reductions.sum and isinstance(axis, int):
         return axis % ndim
-    if target.operation in PASSES and len(target.shape) > ndim and set(target.shape[ndim:]) == {1}:
+    if target.primitive in PASSES and len(target.shape) > ndim and set(target.shape[ndim:]) == {1}:
         for product in look.readers(target):  # (weights[..., None] * values).sum(axis)
-            for total in look.readers(product) if product.operation == "multiply" else ():
+            for total in look.readers(product) if product.primitive is elementwise.multiply else ():
                 axis = total.keywords.get("axis")
-                if total.operation == "sum" and isinstance(axis, int) and len(product.shape) == len(target.shape):
+                if (
+                    total.primitive is reductions.sum
+                    and isinstance(axis, int)
+                    and len(product.shape) == len(target.shape)
+                ):
                     return axis % len(target.shape) if axis % len(target.shape) < ndim else None
     return None
+
+
+def _scores(run: WatchedRun, *entropies: Any) -> Iterator[tuple[FullLook, TapeValue, TapeValue, Any]]:
+    """Yield the first look at each of these operations, what computed its first operand, and the operand."""
+    for look, node in run.begun:
+        if node.primitive in entropies:
+            use, before = look.operands(node)[0]
+            yield look, node, computed(look, before), np.asarray(use.value)
 
 
 @check("softmax twice", "tape arrays")
 def softmax_twice(run: WatchedRun) -> Iterator[DebugFinding]:
     """The scores of a softmax are already the result of a softmax, or those of a sigmoid that of a sigmoid."""
-    for look in run.looks[:1]:
-        for node in look.operations:
-            pairs = {"binary_cross_entropy_with_logits": ("sigmoid",)} | dict.fromkeys(ENTROPIES, ("softmax", "divide"))
-            use, before = _first_computed(look, node) if node.operation in pairs else (None, None)
-            if use is None or before is None or before.operation not in pairs[str(node.operation)]:
-                continue
-            value = np.asarray(use.value)
+    for look, node, before, value in _scores(run, *ENTROPIES, losses.binary_cross_entropy_with_logits):
+        twice = node.primitive is losses.binary_cross_entropy_with_logits and before.primitive is neural.sigmoid
+        if node.primitive in ENTROPIES and before.primitive in (neural.softmax, elementwise.divide):
             sums = value.ndim and np.allclose(value.sum(axis=-1), 1, atol=1e-4) and value.min() >= 0
-            if value.size > 1 and (before.operation == "sigmoid" or (sums and value.shape[-1] > 1)):
-                facts: dict[str, Any] = {"operation": node.operation, "before": before.operation, "n": value.shape[-1]}
-                facts |= {"low": f"{value.min():.3g}", "high": f"{value.max():.3g}"}
-                yield run.finding(SHOWN, look.step, before.at, node.at, **facts)
+            twice = bool(sums and value.shape[-1] > 1)
+        if twice and value.size > 1:
+            facts: dict[str, Any] = {"operation": node.operation, "before": before.operation, "n": value.shape[-1]}
+            facts |= {"low": f"{value.min():.3g}", "high": f"{value.max():.3g}"}
+            yield run.finding(SHOWN, look.step, before.at, node.at, **facts)
 
 
-def _first_computed(look: FullLook, node: TapeValue) -> tuple[Use | None, TapeValue | None]:
-    """Return the first operand of an operation, and the operation that computed its numbers."""
-    use, before = look.operands(node)[0]
-    source: TapeValue | None = before
-    while source is not None and source.operation in PASSES:
-        source = look.operands(source)[0][1]
-    return use, source
+def computed(look: FullLook, node: TapeValue) -> TapeValue:
+    """Return the operation that computed the numbers of a value."""
+    while node.primitive in PASSES:
+        node = look.operands(node)[0][1]
+    return node
 
 
 @check("bounded logits", "tape arrays")
 def bounded_logits(run: WatchedRun) -> Iterator[DebugFinding]:
     """A saturating function or a norm bounds the scores of a cross-entropy, so the loss cannot fall far."""
-    for look in run.looks[-1:]:
-        for node in look.operations:
-            use, before = (
-                _first_computed(look, node) if node.operation in ("cross_entropy", "log_softmax") else (None, None)
-            )
-            value = None if use is None else np.asarray(use.value)
-            if value is None or before is None or value.ndim < 2 or value.shape[-1] < 3:
-                continue
-            bounded = before.operation in ("tanh", "sigmoid", "sin", "cos")
-            lengths = np.sqrt((value.astype(float) ** 2).sum(axis=-1))
-            unit = before.operation == "divide" and bool(np.allclose(lengths, 1, atol=1e-3))
-            unit = unit or (before.operation == "matmul" and _of_unit_length(look, before))
-            n, width = value.shape[-1], 1.0 if before.operation == "sigmoid" else 2.0
-            floor = math.log(1 + (n - 1) * math.exp(-width))
-            if (bounded or unit) and floor > FLOOR * math.log(n):
-                facts: dict[str, Any] = {
-                    "operation": before.operation,
-                    "n": n,
-                    "floor": f"{floor:.3g}",
-                    "guess": f"{math.log(n):.3g}",
-                }
-                facts |= {"low": f"{value.min():.3g}", "high": f"{value.max():.3g}"}
-                yield run.finding(SHOWN if bounded else LIKELY, look.step, before.at, node.at, **facts)
+    for look, node, before, value in _scores(run, neural.cross_entropy, neural.log_softmax):
+        if value.ndim < 2 or value.shape[-1] < 3 or before.primitive is neural.softmax:
+            continue
+        low, high = known(before.primitive).bounds or (0, np.inf)
+        lengths = np.sqrt((value.astype(float) ** 2).sum(axis=-1))
+        unit = before.primitive is elementwise.divide and bool(np.allclose(lengths, 1, atol=1e-3))
+        unit = unit or (before.primitive is linalg.matmul and _of_unit_length(look, before))
+        n, width = value.shape[-1], 2.0 if unit else high - low
+        floor = math.log(1 + (n - 1) * math.exp(-width))
+        if floor > FLOOR * math.log(n):
+            facts: dict[str, Any] = {"operation": before.operation, "n": n, "floor": f"{floor:.3g}"}
+            facts |= {"guess": f"{math.log(n):.3g}", "low": f"{value.min():.3g}", "high": f"{value.max():.3g}"}
+            yield run.finding(LIKELY if unit else SHOWN, look.step, before.at, node.at, **facts)
+
+
+@check("bounded logits", "tape arrays")
+def bounded_predictions(run: WatchedRun) -> Iterator[DebugFinding]:
+    """A saturating function, or a ReLU, bounds the predictions, and targets lie outside of its range."""
+    for look in run.looks[:1]:
+        for y in run.targets(look):
+            before = computed(look, y.meets)
+            bounds = _bounds(look, before) if y.array.shape == y.meets.shape and run.is_error(look, y) else None
+            low, high = bounds or (-np.inf, np.inf)
+            outside = float(((y.array < low) | (y.array > high)).mean())
+            if outside > OUTSIDE:
+                facts: dict[str, Any] = {"operation": before.operation, "range": f"{low} to {high}"}
+                facts |= {"share": f"{outside:.0%}", "limit": f"{OUTSIDE:.0%}"}
+                facts |= {"low": f"{y.array.min():.3g}", "high": f"{y.array.max():.3g}"}
+                yield run.finding(LIKELY, look.step, before.at, y.node.at, say="targets", **facts)
+
+
+def _bounds(look: FullLook, node: TapeValue) -> tuple[float, float] | None:
+    """Return the range of an operation's result; None if it is not bounded."""
+    zeros = [use for use, source in look.operands(node) if source.kind == "constant" and not np.any(use.value)]
+    return (0, np.inf) if node.primitive is elementwise.maximum and zeros else known(node.primitive).bounds
 
 
 def _of_unit_length(look: FullLook, node: TapeValue) -> bool:
@@ -296,12 +329,11 @@ def _of_unit_length(look: FullLook, node: TapeValue) -> bool:
 @check("one class", "tape")
 def one_class(run: WatchedRun) -> Iterator[DebugFinding]:
     """A softmax over one score, which is always 1."""
-    for look in run.looks[:1]:
-        for node in look.operations:
-            axis = node.keywords.get("axis", -1)
-            shape = look.operands(node)[0][0].shape if node.operation in ENTROPIES else ()
-            if shape and isinstance(axis, int) and shape[axis] == 1:
-                yield run.finding(SHOWN, look.step, node.at, operation=node.operation, shape=shape)
+    for look, node in run.begun:
+        axis = node.keywords.get("axis", -1)
+        shape = look.operands(node)[0][0].shape if node.primitive in ENTROPIES else ()
+        if shape and isinstance(axis, int) and shape[axis] == 1:
+            yield run.finding(SHOWN, look.step, node.at, operation=node.operation, shape=shape)
 
 
 # --- Masks ---
@@ -314,29 +346,27 @@ def masks_of(look: FullLook, node: TapeValue) -> list[tuple[Use, Any]]:
         value = use.value
         if not isinstance(value, np.ndarray) or value.ndim < 2:
             continue
-        if node.operation == "add" and source.kind == "constant" and value.dtype.kind == "f":
+        if node.primitive is elementwise.add and source.kind == "constant" and value.dtype.kind == "f":
             if np.isneginf(value).any():
                 found.append((use, ~np.isneginf(value)))
             elif _is_too_small(look, node, value):
                 found.append((use, np.ones(value.shape, bool)))
             continue
-        if node.operation == "where":
+        if node.primitive is indexing.where:
             others = [e.value for e, _ in look.operands(node) if e is not use and np.size(e.value) == 1]
             if not any(float(np.ravel(other)[0]) < HIDES for other in others):
                 continue
-        elif node.operation not in ("attention", "masked_softmax", "multiply"):
+        elif node.primitive not in (attention.scaled_dot_product_attention, elementwise.multiply):
             continue
         if value.dtype == bool:
             found.append((use, value))
-        elif node.operation == "matmul":
-            found.append((use, value > 0))
     return found
 
 
 def _is_too_small(look: FullLook, node: TapeValue, added: Any) -> bool:
     """Return whether 0 and one tiny negative number are added to the scores of a softmax, as in ``padding * -1e-9``."""
     least = float(added.min())
-    softmax = any(reader.operation == "softmax" for reader in look.readers(node))
+    softmax = any(reader.primitive is neural.softmax for reader in look.readers(node))
     return softmax and TINY < least < 0 and bool(((added == 0) | (added == least)).all())
 
 
@@ -363,38 +393,44 @@ def masks(run: WatchedRun) -> Iterator[DebugFinding]:
         for node in look.operations:
             for use, mask in masks_of(look, node):
                 rows = ~mask.any(axis=-1)
-                if rows.any() and node.operation != "multiply" and node.at not in something:
-                    made = _mask_line(run, look, use, node)
+                if rows.any() and node.primitive is not elementwise.multiply and node.at not in something:
+                    made = _mask_line(run, look, use)
                     facts: dict[str, Any] = {"hidden": int(rows.sum()), "rows": rows.size}
                     yield run.finding(SHOWN, look.step, made, _behind(run, made) or node.at, say="all", **facts)
                     return
                 square = mask.shape[-1] == mask.shape[-2] or np.size(use.value[use.value != 0]) != use.value.size
                 padded = any(pads(x.array) and x.array.shape[0] == mask.shape[0] for x in run.inputs(look))
-                padded = padded or _has_lengths(look, mask.shape)
+                padded = padded or _has_lengths(look, mask.shape) or _has_gaps(look, mask.shape)
                 if mask.all() and min(mask.shape[-2:]) > 1 and (square or padded):
                     nothing.setdefault(node.at, (look, node, use))
                 elif not mask.all():
                     something.add(node.at)
-            for use in look.edges_into()[node.id] if node.operation == "matmul" else ():
+            for use in look.edges_into()[node.id] if node.primitive is linalg.matmul else ():
                 even = _pools_evenly(look, use)
                 if even and any(pads(x.array) for x in run.inputs(look)):
                     nothing.setdefault(node.at, (look, node, use))
                 elif even is False:
                     something.add(node.at)
-    for at, (look, node, use) in nothing.items():
+    for at, (look, _, use) in nothing.items():
         if at not in something and len(run.looks) > 1:
             least = float(np.min(use.value))
             say = "tiny" if TINY < least < 0 else "nothing"
             facts = {"least": f"{least:.3g}", "looks": len(run.looks)}
-            yield run.finding(LIKELY, look.step, _mask_line(run, look, use, node), at, say=say, **facts)
+            yield run.finding(LIKELY, look.step, _mask_line(run, look, use), at, say=say, **facts)
 
 
 def _has_lengths(look: FullLook, shape: Sequence[int]) -> bool:
-    """Return whether a variable holds a length for each row of a batch: whole numbers from 1 to the number of places."""
-    arrays = [
-        v for v in look.values.values() if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.shape == (shape[0],)
-    ]
+    """Return whether a variable holds a length for each row of a table, or a batch: whole numbers from 1 to the places."""
+    tables = [v for v in look.values.values() if isinstance(v, np.ndarray)]
+    rows = {shape[0], *(len(v) for v in tables if v.dtype == bool and v.shape[1:] == shape[-1:])}
+    arrays = [v for v in tables if v.dtype.kind in "iu" and v.ndim == 1 and len(v) in rows]
     return any(v.min() >= 1 and v.max() <= shape[-1] and np.ptp(v) > 0 and v.min() < shape[-1] for v in arrays)
+
+
+def _has_gaps(look: FullLook, shape: Sequence[int]) -> bool:
+    """Return whether a variable of the shape of a mask holds NaN, which the mask should hide."""
+    tables = [v for v in look.values.values() if isinstance(v, np.ndarray) and v.shape == shape and v.dtype.kind == "f"]
+    return any(np.isnan(v).any() for v in tables)
 
 
 def _pools_evenly(look: FullLook, use: Use) -> bool | None:
@@ -406,18 +442,9 @@ def _pools_evenly(look: FullLook, use: Use) -> bool | None:
     return bool(np.ptp(value) == 0)
 
 
-def _mask_line(run: WatchedRun, look: FullLook, use: Use, node: TapeValue) -> At | None:
-    """Return the line at which a mask was made: that of the variable which the call, or its callers, name."""
-    exact = run.made_use(look, use)
-    for place in node.places if exact is None else ():
-        index = run.program.index(place.file)
-        read = {name.id for name in index.on_line(ast.Name, place.line)}
-        for assign in index.find(ast.Assign, lambda n: _looks_boolean(n.value)):
-            if assign.lineno < place.line and read & {
-                name for target in assign.targets for name in names_of_target(target)
-            }:
-                return place.file, assign.lineno
-    return exact
+def _mask_line(run: WatchedRun, look: FullLook, use: Use) -> At | None:
+    """Return the line at which a mask was made."""
+    return run.made_use(look, use, last=True)
 
 
 def _behind(run: WatchedRun, made: At | None) -> At | None:
@@ -426,17 +453,10 @@ def _behind(run: WatchedRun, made: At | None) -> At | None:
         return None
     index = run.program.index(made[0])
     for assign in index.on_line(ast.Assign, made[1]):
-        for name in sorted(names_read(assign.value)):
-            lines = [at for at, value, _ in run.program.assigned(index, name) if at < made[1] and _looks_boolean(value)]
-            if lines:
-                return made[0], lines[-1]
+        for call in (n for n in ast.walk(assign.value) if isinstance(n, ast.Call) and n.args):
+            if run.program.is_one(call.func, np.where) and isinstance(call.args[0], ast.Name):
+                return run.program.source_line(index, call.args[0])
     return None
-
-
-def _looks_boolean(value: Any) -> bool:
-    logic = (ast.Compare, ast.BitAnd, ast.BitOr, ast.Invert)
-    words = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)} | names_read(value)
-    return any(isinstance(n, logic) for n in ast.walk(value)) or bool(words & {"tril", "triu", "bool"})
 
 
 @check("future", "tape arrays")
@@ -454,10 +474,10 @@ def future(run: WatchedRun) -> Iterator[DebugFinding]:
             later = np.broadcast_to(np.triu(np.ones((size, size), bool), 1), weights.shape)
             share = float((np.abs(weights[later].astype(float)) > 1e-6).mean())
             if share:
-                made = _mask_line(run, look, use, node) if use is not None else None
+                made = _mask_line(run, look, use) if use is not None else None
                 for _, source in look.operands(node):
-                    if node.operation == "softmax" and source.operation == "where":
-                        made = next((_mask_line(run, look, e, source) for e, _ in masks_of(look, source)), made)
+                    if node.primitive is neural.softmax and source.primitive is indexing.where:
+                        made = next((_mask_line(run, look, e) for e, _ in masks_of(look, source)), made)
                 say = "" if run.by_user else "seen"
                 yield run.finding(SHOWN, look.step, made, node.at, say=say, share=f"{share:.0%}")
 
@@ -475,8 +495,8 @@ def _upstream(look: FullLook, node: TapeValue) -> set[int]:
 def _square_weights(look: FullLook, node: TapeValue) -> tuple[Any, Use | None]:
     """Return the weights of a self-attention, or its mask; None for other operations."""
     use: Use | None = None
-    weights = node.value if node.operation in ("softmax", "masked_softmax") else None
-    if node.operation == "attention":
+    weights = node.value if node.primitive is neural.softmax else None
+    if node.primitive is attention.scaled_dot_product_attention:
         query, key = (use.shape[-2] for use in look.edges_into()[node.id][:2])
         found = masks_of(look, node)
         if query != key or query < 2:
@@ -485,7 +505,7 @@ def _square_weights(look: FullLook, node: TapeValue) -> tuple[Any, Use | None]:
     if not isinstance(weights, np.ndarray) or weights.ndim < 2 or weights.shape[-1] != weights.shape[-2]:
         return None, None
     if weights.shape[-1] < 2 or (
-        node.operation == "softmax" and all(r.operation != "matmul" for r in look.readers(node))
+        node.primitive is neural.softmax and all(r.primitive is not linalg.matmul for r in look.readers(node))
     ):
         return None, None
     return weights, use

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..guards.gradients import Turns
+from ..rules import einsum, elementwise, linalg, neural
 from .finding import LIKELY, DebugFinding, check
 from .look import FullLook, TapeValue, Use
 from .program import At
-from .run import WatchedRun, norm, rms
+from .run import WatchedRun, rms
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
 ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
@@ -21,7 +22,6 @@ ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
-HARDLY = 1e-3  # the relative step of the first layer, as a share of that of the last
 
 
 @check("dead", "arrays tape")
@@ -48,7 +48,7 @@ def saturated(run: WatchedRun) -> Iterator[DebugFinding]:
     """An activation that is flat at most elements from the first steps on."""
     for rows in _by_place(run, "saturated"):
         look, node, _ = rows[0]
-        softmax = node.operation == "softmax"
+        softmax = node.primitive is neural.softmax
         limit, least = (ALL_ON_ONE if softmax else SATURATED), min(share for _, _, share in rows[:4])
         if least >= limit and (softmax or _feeds_parameters(look, node)):
             line, why, facts = _why(run, look, node)
@@ -76,7 +76,7 @@ def _feeds_parameters(look: FullLook, node: TapeValue) -> bool:
     for value in waiting:
         for reader in look.readers(value):
             others = [source for _, source in look.operands(reader) if source is not value]
-            if reader.operation in ("matmul", "einsum") or any(other.kind == "leaf" for other in others):
+            if reader.primitive in (linalg.matmul, einsum.einsum) or any(other.kind == "leaf" for other in others):
                 return True
             if reader.id not in met:
                 met.add(reader.id)
@@ -90,7 +90,7 @@ def _why(run: WatchedRun, look: FullLook, node: TapeValue) -> tuple[At | None, s
     if before is None or before.operation is None:
         return node.at, "argument", {"size": "large"}
     facts: dict[str, Any] = {"size": f"{rms(before.value):.3g}"}
-    if node.operation == "softmax":
+    if node.primitive is neural.softmax:
         for use, source in look.operands(before):
             if source.operation is None and np.size(use.value) == 1:
                 return (
@@ -118,14 +118,14 @@ def _why(run: WatchedRun, look: FullLook, node: TapeValue) -> tuple[At | None, s
 def _parts(look: FullLook, node: TapeValue) -> tuple[list[tuple[Use, TapeValue]], Use | None]:
     """Return the operands of the matrix product that led to a node, and the bias that was added."""
     operands = look.operands(node)
-    if node.operation == "affine":
+    if node.primitive is neural.affine:
         return operands[:2], operands[2][0] if len(operands) > 2 else None
-    if node.operation not in ("add", "subtract"):
+    if node.primitive not in (elementwise.add, elementwise.subtract):
         return operands, None
     products: list[tuple[Use, TapeValue]] = []
     bias = None
     for use, source in operands:
-        if source.operation in ("matmul", "affine", "add"):
+        if source.primitive in (linalg.matmul, neural.affine, elementwise.add):
             products += _parts(look, source)[0]
         elif source.operation is None:
             bias = use
@@ -159,34 +159,9 @@ def _weight(run: WatchedRun, look: FullLook, turns: Turns) -> At | None:
     """Return the line at which the square matrix that the loop multiplies by was made."""
     lines = {node.at for node in turns.nodes}
     for node in look.operations:
-        for use, source in look.operands(node) if node.operation in ("matmul", "affine") and node.at in lines else ():
+        for use, source in (
+            look.operands(node) if node.primitive in (linalg.matmul, neural.affine) and node.at in lines else ()
+        ):
             if len(use.shape) == 2 and use.shape[0] == use.shape[1] and source.kind == "leaf":
                 return run.made_use(look, use)
     return None
-
-
-@check("first layer", "arrays tape")
-def first_layer(run: WatchedRun) -> Iterator[DebugFinding]:
-    """The first layer moves a thousandth of the last one, relative to its size, in each pair of looks."""
-    ratios = []
-    for before, after in run.pairs:
-        new = run.params(after)
-        steps = []
-        for node in before.leaves:
-            if (
-                node.key in new
-                and np.ndim(node.value) == 2
-                and norm(node.value)
-                and new[node.key].value.shape == node.shape
-            ):
-                steps.append((norm(new[node.key].value - node.value) / norm(node.value), node))
-        if len(steps) > 1 and steps[-1][0] > 0:
-            ratios.append((steps[0][0] / steps[-1][0], steps[0][1], steps[-1][1], before))
-    if len(ratios) > 1 and 0 < max(ratio for ratio, *_ in ratios) < HARDLY:
-        _, node, last, look = ratios[0]
-        facts: dict[str, Any] = {
-            "name": run.name(look, node),
-            "last": run.name(look, last),
-            "ratio": f"{max(r for r, *_ in ratios):.2g}",
-        }
-        yield run.finding(LIKELY, look.step, run.made_leaf(look, node), look.readers(node)[0].at, limit=HARDLY, **facts)

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
-from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
+from ..rules import elementwise
+from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue
 from .program import At
 from .run import WatchedRun, median, norm
@@ -21,9 +22,9 @@ NEGLIGIBLE = 1e-3  # a gradient below this share of the largest one may change n
 ROUNDING = 1e-6  # a gradient below this share of its parameter may change nothing
 UNDONE = 0.02  # the share of a parameter that each step takes away
 ENDS = 0.3  # the share of weights at the ends of an interval
-CLIPPED = 50  # how many times the norm of the gradients is larger than the one to which they are clipped
 FADED = 0.1  # the share of their size that is left of weights that shrink together
 OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
+HUGE = 1e15  # a number of the data from which the square of a gradient may be too large for float32
 ZERO = 0.3  # the share of the steps of an optimizer with a rate of 0
 
 
@@ -113,6 +114,31 @@ def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
             yield run.finding(LIKELY, 0, cut[0], say="hand", first=run.first.step, last=run.last.step)
 
 
+@check("new optimizer", "optimizer")
+def new_optimizers(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Each step has an optimizer of its own for the same tensors, so what an optimizer remembers is lost."""
+    made = run.optimizers
+    held = {tuple(id(p) for p in optimizer.parameters) for optimizer in made}
+    if len(made) >= 5 and len(made) == len(run.watcher.updates) and len(held) == 1 and any(map(_remembers, made)):
+        call = run.constructor(repeated=True)
+        at = (call[0].file, call[1].lineno) if call is not None else None
+        yield run.finding(SHOWN, 1, at, _update_line(run), n=len(made), tensors=len(made[0].parameters))
+
+
+def _remembers(optimizer: Any) -> bool:
+    return any(isinstance(array, np.ndarray) and array.any() for state in optimizer.state for array in state.values())
+
+
+@check("learning rate", "arrays tape")
+def uphill(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Steps that go along the gradient, and not against it, while an error grows."""
+    losses = run.watcher.losses
+    grows = losses and losses[0] > 0 and not losses[-1] < 1.5 * losses[0]
+    if run.climbs and grows and any(run.is_error(run.first, y) for y in run.targets(run.first)):
+        facts: dict[str, Any] = {"n": run.climbs, "start": f"{losses[0]:.4g}", "end": f"{losses[-1]:.4g}"}
+        yield run.finding(SHOWN, run.first.step, _update_line(run) or run.backward, say="uphill", **facts)
+
+
 @check("state inf", "optimizer")
 def state_inf(run: WatchedRun) -> Iterator[DebugFinding]:
     """The state of an optimizer holds an infinity, so the elements it belongs to never change again."""
@@ -125,67 +151,21 @@ def state_inf(run: WatchedRun) -> Iterator[DebugFinding]:
                     worst = int(np.nanargmax(run.watcher.norms))
                     facts: dict[str, Any] = {"bad": bad, "size": array.size, "slot": name, "name": path}
                     facts["norm"] = f"{run.watcher.norms[worst]:.3g}"
-                    yield run.finding(SHOWN, worst, _loss_line(run), run.backward, **facts)
+                    yield run.finding(SHOWN, worst, _outlier(run) or _loss_line(run), run.backward, **facts)
                     return
 
 
-def _adapts(optimizer: Any) -> bool:
-    """Return whether an optimizer divides by the size of the gradients: its state holds their squares, which are positive."""
-    arrays = [array for state in optimizer.state for array in state.values() if isinstance(array, np.ndarray)]
-    return any(array.size > 1 and array.min() >= 0 and array.any() for array in arrays)
+def _outlier(run: WatchedRun) -> At | None:
+    """Return the line of the first array of the program with a number whose gradients overflow when they are squared."""
+    arrays = [
+        (p, v) for p, v in run.last.values.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f" and v.size
+    ]
+    large = [p for p, array in arrays if p.isidentifier() and HUGE < np.abs(array).max() < np.inf]
+    return run.made(large[-1]) if large else None
 
 
 def _loss_line(run: WatchedRun) -> At | None:
     return run.last.operations[-1].at if run.looks else None
-
-
-@check("undivided", "optimizer tape")
-def undivided(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Several sweeps from one line for each update, whose losses are means and are not divided by their number."""
-    counts: list[int] = []
-    own = 0
-    for moved in run.watcher.moved[1:]:
-        own += 1
-        if moved:
-            counts, own = [*counts, own], 0
-    k = counts[0] if counts else 0
-    if k < 2 or len(counts) < 3 or set(counts[:-1]) != {k} or len(set(run.watcher.places)) > 1:
-        return
-    adaptive = any(map(_adapts, run.optimizers))
-    tail: list[TapeValue] = []
-    node = run.last.operations[-1]
-    while node is not None and node.operation is not None and not (node.operation == "mean" and tail):
-        tail.append(node)
-        operands = run.last.operands(node)
-        node = operands[0][1] if operands and not operands[0][0].shape else None  # type: ignore[assignment]
-    given = [
-        float(u.value) for n in tail for u, s in run.last.operands(n) if s.kind == "constant" and np.size(u.value) == 1
-    ]
-    divided = any(np.isclose(value, k) or np.isclose(value, 1 / k) for value in given)
-    by_hand = any(isinstance(n, (ast.Div, ast.Pow)) for _, node in run.updates() for n in ast.walk(node))
-    by_hand = by_hand or (bool(run.updates()) and run.watcher.losses[-1] < 2 * run.watcher.losses[0])
-    if not adaptive and not divided and not by_hand:
-        yield run.finding(LOOK, 0, run.backward, _loss_line(run), k=k, updates=len(counts))
-
-
-@check("divided twice", "tape calls")
-def divided_twice(run: WatchedRun) -> Iterator[DebugFinding]:
-    """An update that divides by the number of rows over which the loss is already a mean."""
-    means = [n for n in (run.last.operations if run.looks else ()) if n.operation == "mean" and not n.shape]
-    rows = {use.shape[0] for n in means for use, _ in run.last.operands(n) if use.shape}
-    rows |= {
-        len(y.array)
-        for y in (run.targets(run.first) if run.looks else ())
-        if y.node.keywords.get("reduction") == "mean"
-    }
-    for index, node in run.updates():
-        for part in ast.walk(node.value):
-            value = (
-                run.program.number(part.right) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div) else None
-            )
-            if value in rows and value > 1:
-                yield run.finding(LIKELY, 0, (index.file, node.lineno), _loss_line(run), rows=int(value))
-                return
 
 
 @check("not optimized", "optimizer arrays")
@@ -339,7 +319,10 @@ def _penalty(run: WatchedRun) -> At | None:
     """Return the line that squares a parameter, or takes its absolute value, and nothing else."""
     for node in run.last.operations:
         operands = run.last.operands(node)
-        if node.operation not in ("square", "power", "multiply", "absolute") or len(operands[0][0].shape) < 2:
+        if (
+            node.primitive not in (elementwise.square, elementwise.power, elementwise.multiply, elementwise.absolute)
+            or len(operands[0][0].shape) < 2
+        ):
             continue
         alone = len(operands) == 1 or operands[1][1] is operands[0][1] or np.size(operands[1][0].value) == 1
         if operands[0][1].kind == "leaf" and alone:
@@ -357,7 +340,8 @@ def _decay_line(run: WatchedRun) -> At | None:
         for node in index.find(ast.AugAssign, lambda n: isinstance(n.op, ast.Mult)):
             if any(isinstance(part, ast.Attribute) and part.attr == "data" for part in ast.walk(node.target)):
                 return file, node.lineno
-    return None
+    leaf = next((node for node in run.last.leaves if not isinstance(node.key, tuple)), None) if run.looks else None
+    return run.in_loop(run.leaf_path(run.last, leaf)) if leaf is not None else None
 
 
 @check("clipping", "arrays calls")
@@ -380,29 +364,6 @@ def clipped_weights(run: WatchedRun) -> Iterator[DebugFinding]:
             return
 
 
-@check("clipping", "optimizer calls")
-def clipped_gradients(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A norm to which all gradients are clipped, far below their own, in a training whose loss does not fall.
-
-    The step of an optimizer that divides by the size of its gradients does not depend on their factor.
-    """
-    clip = getattr(sys.modules.get("nn.clipping"), "clip_grad_norm", None)
-    given = [(i, run.program.argument(c, "max_norm", 1)) for i, c in (run.program.calls(clip) if clip else [])]
-    given += [(i, run.program.argument(c, "clip_norm")) for i, c in run.fits()]
-    norms = [value for value in run.watcher.norms if np.isfinite(value)]
-    losses = run.watcher.losses
-    quarter = max(1, len(losses) // 4)
-    fallen = len(losses) > 4 and median(losses[-quarter:]) < 0.7 * median(losses[:quarter])
-    if fallen or any(map(_adapts, run.optimizers)):
-        return
-    for index, value in given:
-        limit = run.program.number(value)
-        if limit and norms and median(norms) > CLIPPED * limit:
-            facts: dict[str, Any] = {"norm": f"{median(norms):.3g}", "clip": f"{limit:g}", "limit": CLIPPED}
-            yield run.finding(LIKELY, 0, run.program.source_line(index, value), say="gradients", **facts)
-            return
-
-
 @check("equal weights", "arrays")
 def equal(run: WatchedRun) -> Iterator[DebugFinding]:
     """Units of a layer, or whole tensors, that were not drawn apart, get equal gradients and stay equal."""
@@ -414,25 +375,12 @@ def equal(run: WatchedRun) -> Iterator[DebugFinding]:
             alike = (np.ptp(gradient, axis=1) <= 1e-9 * np.abs(gradient).max()).all()
             if (np.ptp(value, axis=1) == 0).all() and alike:
                 facts: dict[str, Any] = {"n": value.shape[1], "name": run.name(run.last, node), "step": run.last.step}
-                yield run.finding(SHOWN, run.last.step, run.made_leaf(run.last, node), **facts)
+                yield run.finding(SHOWN, run.last.step, *run.made_by(run.last, node), **facts)
                 return
     before = run.params(run.first)
-    for i, (value, gradient, node) in enumerate(items):
-        drawn = node.key in before and np.ptp(before[node.key].value) > 0
-        twins = [o for o in items[i + 1 :] if drawn and _twins(value, gradient, o)]
-        if twins:
-            facts = {"name": run.name(run.last, node), "n": len(twins), "step": run.last.step}
-            calls = [c for c in run.program.calls(np.random.default_rng, np.random.RandomState) if c[1].args]
-            inner = [(c[0].file, c[1].lineno) for c in calls if c[0].function_at(c[1].lineno) or c[0].loops(c[1])]
-            made = run.made_leaf(run.last, node)
-            yield run.finding(SHOWN, run.last.step, inner[0] if inner else made, made, say="twins", **facts)
+    still = [n for v, g, n in items if v.ndim == 2 and v.size > 1 and g is not None and not np.any(v) and not np.any(g)]
+    for node in still:
+        if node.key in before and not np.any(before[node.key].value):
+            facts = {"name": run.name(run.last, node), "n": len(still), "step": run.last.step}
+            yield run.finding(SHOWN, run.first.step, *run.made_by(run.last, node), say="zero", **facts)
             return
-
-
-def _twins(value: Any, gradient: Any, other: Any) -> bool:
-    """Return whether two tensors are equal, and their gradients, up to rounding."""
-    if value.size < 4 or value.shape != other.value.shape or gradient is None or other.gradient is None:
-        return False
-    spread = norm(value - value.mean())
-    near = spread > 0 and norm(value - other.value) <= 1e-3 * spread
-    return bool(near and norm(gradient) > 0 and norm(gradient - other.gradient) <= 1e-2 * norm(gradient))

@@ -116,7 +116,7 @@ class Watcher:
         self.stale: list[bool] = []
         self.moved: list[bool] = []
         self.mixed: list[tuple[int, At]] = []
-        self.names: list[tuple[int, frozenset[str]]] = []
+        self.names: list[tuple[int, frozenset[Any]]] = []
         self.looks: list[FullLook] = []
         self.histories: list[Any] = []
         self.numbers: dict[str, list[tuple[int, float]]] = {}
@@ -253,7 +253,7 @@ class Watcher:
     def _note_structure(self, entries: Sequence[Entry]) -> None:
         if len(entries) != self._length:
             self._length = len(entries)
-            names = frozenset(entry.primitive.name for entry in entries)
+            names = frozenset(entry.primitive for entry in entries)
             if not self.names or self.names[-1][1] != names:
                 self.names.append((self.steps - 1, names))
 

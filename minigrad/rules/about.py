@@ -55,6 +55,7 @@ class About(NamedTuple):
         word: the name of a result in a written program, if the user's program has none.
         sizes: functions that return, from the numbers in a keyword, how many elements the result then has, at least about.
         flat: a function of the result that returns where an activation is flat: its derivative is nearly 0.
+        bounds: the least and the largest number that the result can be.
         dies: whether the derivative is 0 where the result is 0, so that a unit may be dead.
         called: what formulas call the function, if not by its name.
         formulas: the derivatives as readable texts, where the text of the rule does not say it best. Here ``y`` is the
@@ -78,6 +79,7 @@ class About(NamedTuple):
     word: str = ""
     sizes: Mapping[str, Callable[..., float]] = {}
     flat: Callable[[Any], Any] | None = None
+    bounds: tuple[float, float] | None = None
     dies: bool = False
     called: str = ""
     formulas: Mapping[str, str] = {}

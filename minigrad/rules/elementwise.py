@@ -329,11 +329,12 @@ composite(np.angle, lambda z, deg=False: np.arctan2(np.imag(z), np.real(z)) * (1
 # Trigonometric and hyperbolic functions and their inverses
 sin = primitive(np.sin).vjp(x=lambda g, x: g * np.cos(x))
 cos = primitive(np.cos).vjp(x=lambda g, x: -g * np.sin(x))
+about(sin, cos, bounds=(-1, 1))
 tan = primitive(np.tan).vjp(x=lambda g, ans: g * (1 + ans * ans))
 sinh = primitive(np.sinh).vjp(x=lambda g, x: g * np.cosh(x))
 cosh = primitive(np.cosh).vjp(x=lambda g, x: g * np.sinh(x))
 tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
-about(tanh, flat=lambda ans: 1 - ans * ans < 0.04)
+about(tanh, flat=lambda ans: 1 - ans * ans < 0.04, bounds=(-1, 1))
 
 # (1 - x)(1 + x) equals 1 - x^2 but does not cancel near 1; cosh(arcsinh x) equals sqrt(x^2 + 1) but does not overflow.
 arcsin = primitive(np.arcsin).vjp(x=lambda g, x: g / np.sqrt((1 - x) * (1 + x)))

@@ -94,7 +94,7 @@ def _relu(x: Array, /) -> Array:
 
 
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
-about(relu, elementwise=True, dies=True)
+about(relu, elementwise=True, dies=True, bounds=(0, np.inf))
 
 
 @Replaceable
@@ -114,7 +114,7 @@ def logistic(x: Array, /) -> Array:
 
 # sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.
 sigmoid: Primitive = primitive(logistic, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
-about(sigmoid, elementwise=True, flat=lambda ans: ans * (1 - ans) < 0.01)
+about(sigmoid, elementwise=True, flat=lambda ans: ans * (1 - ans) < 0.01, bounds=(0, 1))
 
 
 def _silu(x: Array, /) -> Array:

@@ -247,13 +247,17 @@ class Index:
         function = next((n for n in self.around(operand) if isinstance(n, (ast.FunctionDef, ast.Lambda))), None)
         if function is None or not isinstance(operand, ast.Name) or operand.id in self._stored[function]:
             return None
+        return self.argument(function, operand.id, call)
+
+    def argument(self, function: Any, name: str, call: ast.Call) -> ast.expr | None:
+        """Return the argument of a call for a parameter of the function that it calls; None if the call does not give it."""
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-        if operand.id not in {*names, *(argument.arg for argument in function.args.kwonlyargs)}:
+        if name not in {*names, *(argument.arg for argument in function.args.kwonlyargs)}:
             return None
         for keyword in call.keywords:
-            if keyword.arg == operand.id:
+            if keyword.arg == name:
                 return keyword.value
-        place = names.index(operand.id) if operand.id in names else -1
+        place = names.index(name) if name in names else -1
         place -= self.is_method(function)
         return call.args[place] if 0 <= place < len(call.args) and not any(map(is_starred, call.args)) else None
 

@@ -51,7 +51,7 @@ def test_long_trainings_are_drawn_in_groups_and_keep_their_spike() -> None:
     assert drawing.count("<g ") == COLUMNS
     assert 'data-step="1234"' in drawing
     losses = [1000.0 if step == 777 else 1.0 for step in range(10 * COLUMNS)]
-    assert 'data-step="777"><title>step 777: loss 1000</title>' in loss_svg(losses)
+    assert 'data-step="777" data-first="770" data-last="779"><title>step 777: loss 1000</title>' in loss_svg(losses)
 
 
 def test_the_height_of_a_loss_is_proportional_to_its_logarithm_if_it_spans_decades() -> None:
