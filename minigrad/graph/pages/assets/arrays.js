@@ -19,10 +19,11 @@ function shapeText(shape) {
   return shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
 }
 
-// Return a short text for an array: its number, or its shape.
+// Return a short text for an array: its number, the numbers of a short vector, or its shape.
 function shortText(array) {
   if (array === null) return "–";
-  return isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape);
+  const few = array.shape.length === 1 && array.values?.length <= 4;
+  return isScalar(array) ? numberText(array.values[0]) : few ? `[${array.values.map((x) => numberText(x)).join(" ")}]` : shapeText(array.shape);
 }
 
 // Return the number that a reader typed, with a point or a comma; NaN if it is not a number.

@@ -107,9 +107,6 @@ const panel = {
     node.values.forEach((value, output) => {
       if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number, ...this.cellChoice() })));
     });
-    if (operands.some((edge) => !isScalar(operandOf(edge)))) {
-      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => labelled(labelOf(edge.source), operandOf(edge), { small: true })))));
-    }
     return [
       element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
       state.step === timeline.turn && timeline.turn < timeline.count ? element("p", { class: "turn" }, word("turnText", { name: labelOf(graph.end[0]) })) : null,
