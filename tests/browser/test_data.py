@@ -186,3 +186,23 @@ def test_words_have_ribbons(scheme: str, tmp_path: Path, show: Show, screenshot:
     page.locator("[data-key=head1]").click()
     assert page.locator(".ribbon").first.get_attribute("class") == "ribbon"  # one head alone
     screenshot(page, f"data-words-{scheme}")
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_the_ribbons_of_attention_move_with_the_numbers(heads: int, tmp_path: Path, show: Show) -> None:
+    rng = np.random.default_rng(0)
+    words, w = ["one", "two", "three"], leaf(rng.normal(size=(4, 4)), "w")
+    x = rng.normal(size=(2, 3, 4))  # a batch of two sentences
+    with mg.trace():
+        z = x @ w
+        a = mg.scaled_dot_product_attention(z, z, z, num_heads=heads)
+        loss = (a**2).mean()
+    page = opened(loss, tmp_path, show, {"a": words})
+    page.evaluate("play.move(graph.nodes.findIndex(({ name }) => name === 'w'), 5, 3)")
+    w.data[1, 1] = 3.0
+    z = (x @ w).numpy()
+    q = z.reshape(2, 3, heads, 4 // heads).swapaxes(1, 2)
+    weights = np.asarray(mg.softmax(q @ q.swapaxes(-1, -2) / (4 // heads) ** 0.5))[0]
+    page.locator("[data-key='token 0 2']").hover()
+    said = page.locator("[data-key^='token 1']").all_text_contents()
+    assert [text.split()[-1] for text in said] == [f"{share:.2f}" for share in weights[:, 2].mean(axis=0)]

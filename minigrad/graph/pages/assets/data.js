@@ -174,11 +174,28 @@ const data = (() => {
     render();
   };
 
+  // Return the weights of an attention, (..., head, query, key), or of a softmax. After an edit, the page runs the attention with the
+  // identity as its values: then its result is the weights. It is null if the page cannot.
+  function weightsOf(node) {
+    const { weights, keywords } = original.nodes[node];
+    if (!weights || graph === original) return weights ?? graph.nodes[node].values[0];
+    const [heads, [rows, columns]] = [keywords.num_heads ?? 1, weights.shape.slice(-2)];
+    const operands = Object.fromEntries(operandsOf(node).map((edge) => [graph.edges[edge].argument, operandOf(graph.edges[edge])]));
+    try {
+      const shape = [...operands.value.shape.slice(0, -1), heads * columns];
+      const value = nd.array(shape, nd.range(nd.sizeOf(shape)).map((i) => Number(Math.floor(i / (heads * columns)) % columns === i % columns)));
+      const { values } = whatIf.forward(graph, node, { ...operands, value })[0];
+      return { ...weights, values: weights.values.map((_, i) => values[(Math.floor(i / (heads * rows * columns)) * rows + (Math.floor(i / columns) % rows)) * heads * columns + (Math.floor(i / (rows * columns)) % heads) * columns + (i % columns)]) };
+    } catch {
+      return null;
+    }
+  }
+
   // Return the words with ribbons between them: where each one looks, in the attention that the program has computed last.
   function sentence() {
     const node = attention.findLast((one) => timeline.computed[one] <= state.step) ?? attention[0];
-    const { weights, values, show: { tokens } } = graph.nodes[node];
-    const { shape, values: numbers } = weights ?? values[0];
+    const { tokens } = original.nodes[node].show;
+    const { shape, values: numbers } = weightsOf(node) ?? {};
     if (!numbers) return [];
     const heads = nd.range(shape.at(-3) ?? 1);
     const shown = heads.filter((head) => asked.head === null || asked.head === head);
