@@ -79,8 +79,11 @@ const equation = (() => {
     return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at }] : ["words", shapeText(array.shape)];
   }
 
-  // Return whether an array is written out, as a matrix of numbers.
-  const isSmall = ({ values, shape }, to = shape) => values !== undefined && to.length > 0 && to.length <= 2 && nd.sizeOf(to) <= 12 && nd.sizeOf(to.slice(0, -1)) <= 4 && nd.sizeOf(to) > 0;
+  // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns, or a column of 4.
+  const isSmall = ({ values, shape }, to = shape) => {
+    const [columns, size] = [to.at(-1) ?? 0, nd.sizeOf(to)];
+    return values !== undefined && size > 0 && size <= 12 && to.length > 0 && to.length <= 2 && columns <= 6 && size / columns <= (columns === 1 ? 4 : 3);
+  };
 
   const callText = (node) => {
     const { operation, options } = graph.nodes[node];
@@ -129,7 +132,9 @@ const equation = (() => {
     };
     const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), answer && isScalar(answer) ? answer.values[0] : null);
     const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(written) || tree[1]?.array === answer;
-    const element = at === null || same ? null : formula(part, () => ({}), answer.values[at]);
+    const parts = Object.keys(letters).map(part);
+    const isShorter = parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
+    const element = at === null || same || !isShorter ? null : formula(part, () => ({}), answer.values[at]);
     return { parts: same ? [written] : [tree, written], one: element && { index: indexOf(at, answer.shape), parts: [element, ["num", numberText(answer.values[at], state.digits)]] } };
   }
 
