@@ -256,40 +256,29 @@ def _masked(look: FullLook, node: TapeValue, tokens: int) -> bool:
 def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
     """Inputs that are all 0, or nearly all, because // or an array of whole numbers has cut their fractions off."""
     for look in run.looks[:1]:
+        index, buffer = run.program.index(run.file), _buffer(run)
         for name, value in _tables(run).items():
             zero = float((value == 0).mean())
-            if (
-                value.size < 20
-                or zero < MOSTLY
-                or (value != np.floor(value)).any()
-                or (value.ndim < 2 and value.dtype.kind != "f")
-            ):
-                continue
-            index = run.program.index(run.file)
-            for line, expression in run.program.assigned(index, name):
-                if floor_divisions(expression):
-                    yield run.finding(LIKELY, 0, (index.file, line), say="division", share=f"{zero:.0%}", name=name)
-                    return
-        every = [x.array for x in run.inputs(look)]
-        empty = bool(every) and not any(array.any() for array in every)  # not the first state of a loop
+            cut = zero >= MOSTLY and value.size >= 20 and (value.ndim > 1 or value.dtype.kind == "f")
+            lines = [line for line, made in run.program.assigned(index, name) if cut and floor_divisions(made)]
+            if lines and (value == np.floor(value)).all():
+                yield run.finding(LIKELY, 0, (index.file, lines[0]), say="division", share=f"{zero:.0%}", name=name)
+                return
+        empty = bool(run.inputs(look)) and not any(
+            x.array.any() for x in run.inputs(look)
+        )  # not the first state of a loop
         for x in run.inputs(look):
-            if (
-                x.array.size < 20
-                or x.array.dtype.kind not in "iuf"
-                or x.node.primitive not in (linalg.matmul, neural.affine)
-            ):
+            if x.array.size < 20 or x.node.primitive not in (linalg.matmul, neural.affine) or x.array.dtype.kind == "b":
                 continue
             zero = float((x.array == 0).mean())
-            buffer = _buffer(run)
             whole = x.array.dtype.kind in "iu" and x.array.min() < 0 and np.abs(x.array).max() < 10 and zero > 0.3
             if empty or whole or (buffer is not None and 0.3 < zero < 1 and (x.array == np.rint(x.array)).all()):
                 facts: dict[str, Any] = {"share": f"{zero:.0%}", "dtype": str(x.array.dtype), "size": x.array.size}
                 made = buffer or run.made_use(look, x.use)
                 yield run.finding(SHOWN if empty and buffer else LIKELY, look.step, made, x.node.at, **facts)
                 return
-        for y in run.targets(look):
-            buffer = _buffer(run)
-            if buffer is not None and y.array.size > 20 and not y.array.any():
+        for y in run.targets(look) if buffer is not None else ():
+            if y.array.size > 20 and not y.array.any():
                 facts = {"share": "100%", "dtype": str(y.array.dtype), "size": y.array.size}
                 yield run.finding(LIKELY, look.step, buffer, y.node.at, say="targets", **facts)
                 return
@@ -298,15 +287,12 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
 def _buffer(run: WatchedRun) -> At | None:
     """Return the line that makes an array like one of whole numbers, into which the program writes."""
     for index, call in run.program.calls(*LIKE):
-        given = run.program.value(call.args[0]) if call.args and not call.keywords else None
-        for function in index.find(ast.FunctionDef) if given is None and call.args else ():
-            names = [a.arg for a in function.args.args]
-            name = getattr(call.args[0], "id", "")
-            if name in names and function in index.around(call):
-                place = names.index(name)
-                values = [run.program.value(c.args[place]) for c in index.calls(function.name) if len(c.args) > place]
-                given = next((v for v in values if isinstance(v, np.ndarray)), None)
-        if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
+        like = [call.args[0]] if call.args and not call.keywords else []
+        around = index.function_at(call.lineno)
+        if like and around is not None and isinstance(like[0], ast.Name):
+            like += [index.argument(around, like[0].id, each) for each in index.calls(around.name)]
+        given = [run.program.value(each) for each in like if each is not None]
+        if any(isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in given):
             return index.file, call.lineno
     return None
 

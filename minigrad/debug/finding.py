@@ -112,7 +112,8 @@ class DebugFinding:
         words = sentences(language)
         what, remedy = self.sentence(language)
         lines = [words["head"].format(step=self.step, what=what)]
-        roles = [f"{role}: " for role in words["roles"]] if len(self.places) > 1 else [""]
+        roles = words["roles"].get(self.kind, words["roles"][""])
+        roles = [f"{role}: " for role in roles] if len(self.places) > 1 else [""]
         lines += [f"  {role}{file}:{line}: {text}" for role, (file, line), text in zip(roles, self.places, self.texts)]
         return "\n".join([*lines, "  " + words["tail"].format(grade=words["grades"][self.grade], remedy=remedy)])
 

@@ -231,6 +231,14 @@ class FullLook:
         pairs = [(node, use) for node in self.operations for use in self.edges_into()[node.id]]
         return [(node, use) for node, use in pairs if self.nodes[use.source].kind == "constant" and np.ndim(use.raw)]
 
+    def after(self, ids: set[int]) -> set[int]:
+        """Return the ids of some values, and of the operations that depend on them."""
+        found = set(ids)
+        for node in self.operations:
+            if any(use.source in found for use in self.edges_into()[node.id]):
+                found.add(node.id)
+        return found
+
     def operands(self, node: TapeValue) -> list[tuple[Use, TapeValue]]:
         return [(use, self.nodes[use.source]) for use in self.edges_into().get(node.id, ())]
 

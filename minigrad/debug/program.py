@@ -183,15 +183,6 @@ class Program:
             self._values[node] = getattr(value, "__func__", value)
         return self._values[node]
 
-    def number(self, node: ast.AST | None) -> float | None:
-        """Return the number that an expression stands for: a literal, or a variable that holds one."""
-        if isinstance(node, ast.Call) and self.value(node.func) is len and len(node.args) == 1:
-            held = self.value(node.args[0])
-            return float(len(held)) if hasattr(held, "__len__") else None
-        sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
-        value = None if node is None else self.value(node.operand if isinstance(node, ast.UnaryOp) else node)
-        return sign * float(value) if isinstance(value, (int, float, np.number)) else None
-
     def argument(self, call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
         """Return the argument of a call by its keyword or its position."""
         for keyword in call.keywords:

@@ -131,18 +131,28 @@ class WatchedRun:
                 found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
         return found
 
+    def along(self, before: FullLook, after: FullLook) -> dict[Any, float]:
+        """Return the length of each parameter's step divided by that of its gradient, where both lie on one line.
+
+        It is negative if the step goes against the gradient.
+        """
+        old, new, found = self.params(before), self.params(after), {}
+        for key, (value, gradient, _) in old.items():
+            if key in new and gradient is not None and new[key].value.shape == value.shape and np.any(gradient):
+                step, g = np.ravel(new[key].value - value).astype(float), np.ravel(gradient).astype(float)
+                lengths = norm(step) * norm(g)
+                if lengths and abs(step @ g) > 0.999 * lengths:
+                    found[key] = float(np.sign(step @ g)) * norm(step) / norm(g)
+        return found
+
     @functools.cached_property
     def climbs(self) -> int:
         """The number of tensors, if the step of each goes along its gradient, and not against it; else 0."""
-        for before, after in self.pairs[:1]:
-            old, new = self.params(before), self.params(after)
-            steps = [
-                (np.ravel(new[key].value - value).astype(float), np.ravel(gradient).astype(float))
-                for key, (value, gradient, _) in old.items()
-                if key in new and gradient is not None and new[key].value.shape == value.shape and np.any(gradient)
-            ]
-            return len(steps) if all(step @ g > 0.999 * norm(step) * norm(g) > 0 for step, g in steps) else 0
-        return 0
+        ratios = self.along(*self.pairs[0]) if self.pairs else {}
+        whole = bool(ratios) and len(ratios) == sum(
+            norm(p.gradient) > 0 for p in self.params(self.pairs[0][0]).values()
+        )
+        return len(ratios) if whole and min(ratios.values()) > 0 else 0
 
     # --- Lines ---
 

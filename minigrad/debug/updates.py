@@ -14,7 +14,7 @@ from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
 from ..rules import elementwise
 from .finding import LIKELY, SHOWN, DebugFinding, check
-from .look import FullLook, TapeValue
+from .look import TapeValue
 from .program import At
 from .run import WatchedRun, median, norm
 
@@ -85,33 +85,23 @@ def no_update(run: WatchedRun) -> Iterator[DebugFinding]:
     facts: dict[str, Any] = {"first": run.first.step, "last": run.last.step}
     for index, node in run.updates():
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if isinstance(target, ast.Name):
+        if isinstance(target, ast.Name) and not isinstance(node.value, (ast.DictComp, ast.ListComp)):
             yield run.finding(SHOWN, run.looks[1].step, (index.file, node.lineno), say="name", name=target.id, **facts)
             return
     if not run.updates():
         yield run.finding(LIKELY, run.looks[1].step, run.backward, **facts)
+    elif run.rate() is not None:
+        yield run.finding(LIKELY, 0, run.rate(), kind="rate zero", say="hand", **facts)
 
 
-@check("rate zero", "optimizer calls")
+@check("rate zero", "optimizer")
 def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
     """A learning rate of 0 in many steps of an optimizer, from early on."""
     for optimizer in run.optimizers:
         rates = [update.rate for update in run.watcher.updates if update.optimizer is optimizer]
         zero = [i for i, rate in enumerate(rates) if rate == 0]
         if len(rates) >= 5 and len(zero) > ZERO * len(rates):
-            facts: dict[str, Any] = {"n": len(zero), "steps": len(rates), "first": zero[0]}
-            yield run.finding(SHOWN, zero[0], run.rate(), **facts)
-    if _still(run) and not run.watcher.updates and max(run.watcher.norms, default=0) > 0:
-        cut = [
-            at for index, node in run.updates() if (at := run.rate()) and isinstance(node, (ast.Assign, ast.AugAssign))
-        ]
-        name_only = any(
-            isinstance(getattr(n, "target", None) or n.targets[0], ast.Name)
-            and not isinstance(n.value, (ast.DictComp, ast.ListComp))
-            for _, n in run.updates()
-        )
-        if cut and not name_only:
-            yield run.finding(LIKELY, 0, cut[0], say="hand", first=run.first.step, last=run.last.step)
+            yield run.finding(SHOWN, zero[0], run.rate(), n=len(zero), steps=len(rates), first=zero[0])
 
 
 @check("new optimizer", "optimizer")
@@ -195,18 +185,11 @@ def _after_moving(run: WatchedRun, node: TapeValue) -> bool:
 
     A frozen judge of a trained network is meant so. Its parameters are no part of the way from the data.
     """
-    moving = {leaf.id for leaf in run.last.leaves if run.moved.get(leaf.key)}
-    after = set(moving)
-    for each in run.last.operations:
-        if any(source.id in after for _, source in run.last.operands(each)):
-            after.add(each.id)
-    downstream = {node.id}
-    for each in run.last.operations:
-        if any(source.id in downstream for _, source in run.last.operands(each)):
-            downstream.add(each.id)
-            if any(source.id in moving for _, source in run.last.operands(each)):
-                return False  # a trained parameter joins later
-    return all(any(source.id in after for _, source in run.last.operands(reader)) for reader in run.last.readers(node))
+    look, moving = run.last, {leaf.id for leaf in run.last.leaves if run.moved.get(leaf.key)}
+    sources = {each.id: {use.source for use in look.edges_into()[each.id]} for each in look.operations}
+    if any(sources[each] & moving for each in look.after({node.id}) - {node.id}):
+        return False  # a trained parameter joins later
+    return all(sources[reader.id] & look.after(moving) for reader in look.readers(node))
 
 
 def _collection(run: WatchedRun, names: list[str]) -> At | None:
@@ -235,7 +218,7 @@ def given_twice(run: WatchedRun) -> Iterator[DebugFinding]:
         for key in set(found):
             counts[key] = max(counts[key], found.count(key))
     for before, after in run.pairs[:1]:
-        ratios = _step_ratios(run, before, after)
+        ratios = {key: abs(ratio) for key, ratio in run.along(before, after).items()}
         usual = min(ratios.values(), default=0.0)
         for node in before.leaves:
             key = node.key[1] if isinstance(node.key, tuple) else 0
@@ -259,19 +242,6 @@ def _holder(run: WatchedRun, key: int, holders: dict[str, list[int]]) -> At | No
     if path == OPTIMIZERS:
         path = [p for p, value in run.last.every if id(value) == key and OPTIMIZERS in p][-1].split("[")[0]
     return run.made(path.split(".")[0]) if path else None
-
-
-def _step_ratios(run: WatchedRun, before: FullLook, after: FullLook) -> dict[Any, float]:
-    """Return the length of each parameter's step divided by that of its gradient, where both have one direction."""
-    old, new = run.params(before), run.params(after)
-    found = {}
-    for key, (value, gradient, _) in old.items():
-        if key in new and gradient is not None and new[key].value.shape == value.shape and np.any(gradient):
-            step, g = np.ravel(new[key].value - value).astype(float), np.ravel(gradient).astype(float)
-            lengths = norm(step) * norm(g)
-            if lengths and abs(step @ g) > 0.999 * lengths:
-                found[key] = norm(step) / norm(g)
-    return found
 
 
 @check("decay", "arrays optimizer")
