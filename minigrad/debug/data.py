@@ -16,8 +16,7 @@ from .run import Given, WatchedRun, index_arrays, names_read, next_token
 from .shapes import pads
 
 FEWEST = 16  # rows from which an equality is no chance
-OTHERS = 0.1  # the share of rows whose targets are those of other rows
-MOSTLY = 0.8  # the share from which most fractions are cut off, or most rows are different
+MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
 
 
@@ -115,52 +114,20 @@ def _is_of(table: Any, batch: Any) -> bool:
     return alike and {row.tobytes() for row in other} <= {row.tobytes() for row in one}
 
 
-@check("pairs", "arrays tape")
-def pairs(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Rows of the inputs that have had other targets in an earlier look, as two permutations that do not agree make them."""
-    known: dict[bytes, bytes] = {}
-    for look in run.looks:
-        for x, y in list(_pairs(run, look))[:1]:
-            rows = [row.tobytes() for row in np.ascontiguousarray(_columns(x.array))]
-            targets = [row.tobytes() for row in np.ascontiguousarray(_columns(y.array))]
-            now = dict(zip(rows, targets))
-            if len(now) < MOSTLY * len(rows):
-                return  # few inputs, which may have several targets, such as the rewards of a state
-            met = [row for row in now if row in known]
-            other = [row for row in met if known[row] != now[row]]
-            seen = {*known.values()}
-            theirs = sum(now[row] in seen for row in other)  # noise that is drawn anew makes numbers that no row had
-            if len(met) >= FEWEST and len(other) > OTHERS * len(met) and theirs > OTHERS * len(other):
-                facts: dict[str, Any] = {
-                    "share": f"{len(other) / len(met):.0%}",
-                    "rows": len(met),
-                    "limit": f"{OTHERS:.0%}",
-                }
-                at = run.in_loop(look.path(y.array)) or y.node.at
-                yield run.finding(LIKELY, look.step, at, run.in_loop(look.path(x.array)), **facts)
-                return
-            known |= now
-
-
 @check("constant target", "arrays tape")
 def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
     """All targets of each look are one number: always the same, or one class in each batch, because rows are sorted."""
-    rows = [
-        (look, y)
-        for look in run.looks
-        for x, y in _pairs(run, look)
-        if y.array.ndim <= 2 and look.nodes[y.meets.id].shape[:1] == (len(y.array),)
-    ]
-    if (
-        len(run.looks) < 3
-        or not rows
-        or len(set(run.watcher.places)) > 1
-        or any(y.array.min() != y.array.max() for _, y in rows)
-    ):
+    rows = [(look, y) for look in run.looks for x, y in _pairs(run, look) if y.meets.shape[:1] == (len(y.array),)]
+    rows = [(look, y) for look, y in rows if y.array.ndim <= 2]
+    if len(run.looks) < 3 or not rows or len(set(run.watcher.places)) > 1 or any(np.ptp(1 * y.array) for _, y in rows):
         return
-    (look, y), values = rows[0], [float(np.ravel(y.array)[0]) for _, y in rows]
-    made = run.made_use(look, y.use)
-    several = len(set(values)) > 1
+    look, y = rows[0]  # the others may be 1 - y
+    values = [
+        float(other.array.flat[0])
+        for _, other in rows
+        if other.node.source == y.node.source and other.use.argument == y.use.argument
+    ]
+    made, several = run.made_use(look, y.use), len(set(values)) > 1
     if made is not None and (not several or np.array_equal(values, np.rint(values))):
         facts: dict[str, Any] = {"value": f"{values[0]:g}", "rows": len(y.array), "looks": len(run.looks)}
         facts["values"] = ", ".join(f"{value:g}" for value in dict.fromkeys(values))

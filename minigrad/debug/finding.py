@@ -29,7 +29,6 @@ ORDER = (
     "bounded logits",
     "one class",
     "integers",
-    "pairs",
     "shift",
     "leak",
     "constant target",
