@@ -22,6 +22,7 @@ from docs import (  # noqa: E402
     site_language,
     site_lessons,
     site_links,
+    site_live,
     site_pages,
     site_sources,
 )
@@ -96,5 +97,6 @@ def setup(app: Any) -> None:
     site_language.setup(app, site_pages.JAPANESE)
     site_docstrings.setup(app)
     site_formulas.setup(app)
+    site_live.setup(app)
     site_links.setup(app)
     site_sources.setup(app)

@@ -16,9 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from docs import site_live
 from docs.site_pages import store
 from lesson_notebooks import Cell, cells, run
-from minigrad.learn.tasks import ORDER
+from minigrad.learn.tasks import ORDER, find
 
 QUIET = 12.0  # seconds; no lesson takes longer on a quiet machine
 # The words around a lesson: over a page that it wrote, and over its file.
@@ -45,6 +46,9 @@ def write(root: Path, folder: Path) -> Path | None:
         pages = dict(pool.map(lambda lesson: _page(lesson[0], lesson[1], made), found))
     store(folder, {name: text for name, text in pages.items() if not name.startswith("ja/")})
     store(folder / "ja", {name[3:]: text for name, text in pages.items() if name.startswith("ja/")})
+    exercises = site_live.exercises()
+    store(folder / "exercises", {name: text for name, text in exercises.items() if not name.startswith("ja/")})
+    store(folder / "exercises" / "ja", {name[3:]: text for name, text in exercises.items() if name.startswith("ja/")})
     return made if found else None
 
 
@@ -74,15 +78,18 @@ def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language
             parts.append(f"{cell.text}\n\n{head}" if not parts else cell.text)
             continue
         outcome = next(runs)
-        parts.append(f"```python\n{cell.text}\n```")
+        built: list[str] = []
         if outcome["printed"].strip():
-            parts.append(f"```text\n{outcome['printed'].rstrip()}\n```")
+            built.append(f"```text\n{outcome['printed'].rstrip()}\n```")
         for picture in outcome["pictures"]:
-            parts.append(f'<p><img src="{up}lessons/{language}/{picture}" alt="{Path(picture).stem}"></p>')
+            built.append(f'<p><img src="{up}lessons/{language}/{picture}" alt="{Path(picture).stem}"></p>')
         for written in outcome["pages"]:
             address = f"{up}lessons/{language}/{written}"
             frame = f'<iframe class="lesson-page" src="{address}" title="{written}" loading="lazy"></iframe>'
-            parts.append(f'{frame}\n<p><a href="{address}">{alone}</a></p>')
+            built.append(f'{frame}\n<p><a href="{address}">{alone}</a></p>')
+        parts.append(site_live.cell(path.stem, cell.text, "\n\n".join(built)))
+    if exercises := site_live.links(int(path.name[:2]), language):
+        parts.append(exercises)
     return "\n\n".join(parts) + "\n"
 
 
@@ -157,7 +164,9 @@ def _exercises(root: Path, language: str) -> str:
     rows = ["", f"## {title}", "", f"| | {' | '.join(columns)} |", "|---|---|---|"]
     labels = [label for label in words if label != "lessons"]
     for label in sorted(labels, key=lambda label: ORDER.index(int(label.partition(".")[0]))):
-        rows.append(f"| {label} | {words[label]['title']} | {words['lessons'][label.partition('.')[0]]} |")
+        place = "course/exercises" if language == "en" else "../course/exercises/ja"
+        link = f"[{words[label]['title']}]({place}/{site_live.name_of(find(label))}.md)"
+        rows.append(f"| {label} | {link} | {words['lessons'][label.partition('.')[0]]} |")
     return "\n".join(rows) + "\n"
 
 

@@ -24,7 +24,7 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
-    "Start": ["start", "tutorial", "install"],
+    "Start": ["start", "playground", "tutorial", "install"],
     "Course": ["course", "teaching", "teaching-lessons", "glossary"],
     "How-to": [
         "how-to",
@@ -60,7 +60,7 @@ PARTS: dict[str, list[str]] = {
 }
 # The parts of the Japanese pages, which have their own contents (docs/site_language.py).
 JAPANESE: dict[str, list[str]] = {
-    "はじめに": ["ja/start"],
+    "はじめに": ["ja/start", "ja/playground"],
     "コース": ["ja/course", "ja/teaching", "ja/teaching-lessons"],
 }
 LAST = ["contribute"]  # of the How-to pages, behind those that no part names

@@ -310,9 +310,9 @@ def test_a_lesson_is_run_and_becomes_a_page(tmp_path: Path) -> None:
     assert 'src="../lessons/en/picture.png"' in english and 'src="../lessons/en/page.html"' in english
     assert english.index("picture.png") < english.index("page.html")
     japanese = (tmp_path / "course" / "ja" / "01_a.md").read_text(encoding="utf-8")
-    assert japanese.startswith("# 題\n\n14のうち1番目 · 実行できるファイル：[01_a.py]") and japanese.rstrip().endswith(
-        "終わり。"
-    )
+    assert japanese.startswith("# 題\n\n14のうち1番目 · 実行できるファイル：[01_a.py]")
+    assert "\n\n終わり。\n\n## このレッスンの練習問題\n\n- [1.1 " in japanese
+    assert english.count('<div class="live" data-kind="cell" data-lesson="01_a">') == 3
     assert "ja __main__" in japanese and 'src="../../lessons/ja/page.html"' in japanese
     contents = [site_lessons.lessons_contents(tmp_path, language) for language in ("en", "ja")]
     assert ["\nA lesson </course/01_a>\n" in text for text in contents] == [True, False]

@@ -239,7 +239,11 @@ def _score(options: argparse.Namespace) -> int:
         table += [{**about, "task": label, "state": row["wrong"] or "passed", **row} for label, row in rows.items()]
         if options.json:
             passed = sum(row["passed"] for row in rows.values())
-            print(json.dumps({"seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1))
+            print(
+                json.dumps(
+                    {"learner": name, "seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1
+                )
+            )
         elif not options.csv:
             print(f"{name}:\n" * (len(folders) > 1) + overview(set(progress.passed), progress.language))
             if labels := ", ".join(label for label, row in rows.items() if row["note"]):

@@ -59,6 +59,8 @@ def typeset(dot: str, format: str) -> bytes:
     if format != "svg":
         with contextlib.suppress(MissingExtraError):
             fonts.name_missing(dot)
+    if sys.platform == "emscripten":  # Python in a web page has no processes
+        return bytes(import_extra("pygraphviz", "graph", "drawing").AGraph(string=dot).draw(format=format, prog="dot"))
     with fonts.lent_to_graphviz() as environment:
         run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
     if run.returncode:

@@ -179,7 +179,9 @@ def test_an_untouched_task_is_told_from_one_that_was_begun(begun: Said) -> None:
 def test_the_guide_explains_each_code_and_no_other(page: str) -> None:
     """The codes are the findings of a check, without where they were found, and those of a file."""
     learn = Path(__file__).parents[3] / "minigrad" / "learn"
-    sources = "".join((learn / name).read_text(encoding="utf-8") for name in ("checker.py", "child.py", "compare.py"))
+    sources = "".join(
+        (learn / name).read_text(encoding="utf-8") for name in ("answer.py", "checker.py", "child.py", "compare.py")
+    )
     used = {*re.findall(r'"(\w+)"', sources)} & {key for key, said in sentences("en").items() if isinstance(said, str)}
     text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
     named = re.findall(r"^\| `(\w+)` \|", text.partition("| `state` |")[2], re.MULTILINE)

@@ -2,9 +2,11 @@
 
 import html
 import re
+import shutil
 import struct
 import subprocess
 import sys
+import types
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from minigrad import ArgumentError, GraphError, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.errors import MissingExtraError
 from minigrad.graph import Drawing
+from minigrad.graph.draw import graphviz
 from tests.leaves import leaf
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -175,3 +178,14 @@ def test_importing_minigrad_imports_no_layout_program() -> None:
     code = "import sys, minigrad; print(sorted({'graphviz', 'pygraphviz', 'matplotlib'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_without_processes_pygraphviz_draws_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a web page. There the site has a module of that name, which draws by Graphviz in WebAssembly."""
+    drawn = types.SimpleNamespace(
+        AGraph=lambda string: types.SimpleNamespace(draw=lambda format, prog: string.encode())
+    )
+    monkeypatch.setitem(sys.modules, "pygraphviz", drawn)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert graphviz.typeset("digraph {}", "svg") == b"digraph {}"

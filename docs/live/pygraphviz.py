@@ -1,0 +1,24 @@
+"""Graphviz in a web page: the part of pygraphviz that minigrad uses, drawn by Graphviz compiled to WebAssembly (viz-js)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from minigrad.errors import GraphError
+
+render: Callable[[str, str], str] | None = None  # the worker puts viz-js here
+
+
+class AGraph:
+    """A graph in the DOT language."""
+
+    def __init__(self, string: str) -> None:
+        self.string = string
+
+    def draw(self, format: str, prog: str) -> bytes:
+        """Return the drawing as an SVG."""
+        if format != "svg":
+            raise GraphError(f"a page draws .svg, .html, .dot and .txt, got the format {format!r}")
+        if render is None:
+            raise GraphError("Graphviz is still on its way to this page: run the program again")
+        return render(self.string, prog).encode()

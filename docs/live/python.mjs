@@ -1,0 +1,117 @@
+// Python in a worker: its files are fetched and checked once, and a new worker takes them over when one was ended.
+import workerText from "./python.worker.js";  // its text: the loader of .worker.js is that of text
+import { word } from "./words.mjs";
+
+const about = document.querySelector('script[type="application/json"][data-live]');
+export const settings = about ? JSON.parse(about.textContent) : null;  // written by docs/site_live.py
+
+const held = {};  // the bytes of each file by its name
+let worker = null, ready = null, waiting = new Map(), count = 0, loaded = new Set();
+let tell = () => {};
+export const onStatus = (listener) => { tell = listener; };
+
+function script(address) {
+  return new Promise((resolve, reject) => {
+    const element = document.createElement("script");
+    Object.assign(element, { src: address, onload: resolve, onerror: () => reject(new Error(address)) });
+    document.head.append(element);
+  });
+}
+
+async function unpacked(blob) {
+  return new Response(blob.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+// A folder of files (file://) lets a page read no file, but run a script; there the bytes stand in scripts, in base64.
+async function fromScript(address, name) {
+  await script(`${address}.js`);
+  const text = globalThis.minigradFiles[name];
+  delete globalThis.minigradFiles[name];
+  return unpacked(new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]));
+}
+
+async function fetched(name, file, progress) {
+  const address = new URL(file.from, document.baseURI).href;
+  if (address.startsWith("file:")) return fromScript(address, name);
+  const options = file.sha256 && !file.packed ? { integrity: `sha256-${file.sha256}` } : {};
+  const response = await fetch(address + (file.packed ? ".gz" : ""), options);
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  const bytes = await response.blob();
+  progress(bytes.size);
+  return file.packed ? unpacked(bytes) : bytes.arrayBuffer();
+}
+
+async function get(groups) {
+  const names = Object.keys(settings.files).filter((name) => groups.includes(settings.files[name].group) && !held[name]);
+  const all = names.reduce((sum, name) => sum + settings.files[name].bytes, 0);
+  let done = 0;
+  const shown = (bytes) => (bytes / 1e6).toFixed(1);
+  const progress = (bytes) => tell(word("getting", { done: shown(done += bytes), all: shown(all) }));
+  if (names.length) progress(0);
+  await Promise.all(names.map(async (name) => { held[name] = await fetched(name, settings.files[name], progress); }));
+  return Object.fromEntries(names.map((name) => [name, held[name]]));
+}
+
+function send(message, said) {
+  return new Promise((resolve) => {
+    const id = ++count;
+    waiting.set(id, { resolve, said });
+    worker.postMessage({ id, ...message });
+  });
+}
+
+function begin() {
+  worker = new Worker(URL.createObjectURL(new Blob([workerText], { type: "text/javascript" })));
+  worker.onmessage = ({ data }) => {
+    if (data.said !== undefined) for (const { said } of waiting.values()) said?.(data.said);
+    else { waiting.get(data.id)?.resolve(data.answer); waiting.delete(data.id); }
+  };
+  worker.onerror = (event) => {
+    for (const { resolve } of waiting.values()) resolve({ error: event.message || "worker" });
+    waiting.clear();
+  };
+}
+
+const namesOf = (groups) => groups.filter((group) => ["numpy", "matplotlib", "scipy"].includes(group));
+
+async function start() {
+  await get(["python", "numpy", "minigrad"]);
+  tell(word("starting"));
+  begin();
+  const groups = ["numpy", ...loaded];
+  const answer = await send({ start: true, files: { ...held }, packages: namesOf(groups) });
+  if (answer.error) throw new Error(answer.error);
+  const graphviz = await get(["graphviz"]);
+  if (held["graphviz.mjs"]) await send({ graphviz: true, files: graphviz });
+  tell(word("ready"));
+}
+
+// Python is there, with the packages that the programs import.
+export async function python(programs = []) {
+  ready ??= start();
+  try { await ready; } catch (error) { ready = null; throw error; }
+  for (const group of ["matplotlib", "scipy"]) {
+    const imports = new RegExp(`^\\s*(?:import|from)\\s+${group}\\b`, "m");
+    if (loaded.has(group) || !programs.some((text) => imports.test(text))) continue;
+    const files = await get([group]);
+    tell(word("packages"));
+    const answer = await send({ files, packages: [group] });
+    if (answer.error) throw new Error(answer.error);
+    loaded.add(group);
+  }
+  tell(word("ready"));
+}
+
+// The answer of live.py to a request; `said` gets what is printed meanwhile. null: the worker was ended.
+export async function ask(request, said, programs = []) {
+  await python(programs);
+  return send({ request }, said);
+}
+
+export function end() {
+  worker?.terminate();
+  for (const { resolve } of waiting.values()) resolve(null);
+  waiting = new Map();
+  ready = start();
+  ready.catch(() => {});
+}

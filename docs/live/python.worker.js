@@ -1,0 +1,54 @@
+// The worker of a page: it gets the files of Pyodide and of minigrad as bytes, and asks nothing of the network itself.
+// The page makes it from this text, so that it runs from a folder of files, too.
+let python, act;
+// Pyodide asks for a module worker, which a browser does not start from a folder of files. Without this function it takes any.
+self.importScripts = undefined;
+
+const named = (address) => String(address?.url ?? address).split("/").pop();
+
+async function start(files, packages) {
+  const kinds = { wasm: "application/wasm", json: "application/json" };
+  self.fetch = async (address) => {
+    const bytes = files[named(address)];
+    if (!bytes) throw new TypeError(`${named(address)} is not among the files of this page`);
+    return new Response(bytes, { headers: { "Content-Type": kinds[named(address).split(".").pop()] ?? "application/octet-stream" } });
+  };
+  const module = (name) => import(URL.createObjectURL(new Blob([files[name]], { type: "text/javascript" })));
+  const { loadPyodide } = await module("pyodide.mjs");
+  const { default: createPyodideModule } = await module("pyodide.asm.mjs");
+  const place = "https://pyodide.invalid/";  // every address under it is answered by the function above
+  python = await loadPyodide({
+    indexURL: place, packageBaseUrl: place, createPyodideModule, env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
+    lockFileContents: JSON.parse(new TextDecoder().decode(files["pyodide-lock.json"])),
+  });
+  await load(files, packages);
+  const site = python.runPython("import site; site.getsitepackages()[0]");
+  python.unpackArchive(files["minigrad.zip"], "zip", { extractDir: site });
+  const live = python.pyimport("live");
+  live.say = (text) => postMessage({ said: text });
+  python.runPython("import minigrad");
+  act = live.do;
+}
+
+async function load(files, packages) {
+  const before = self.fetch;
+  if (packages.length) await python.loadPackage(packages, { messageCallback: () => {}, errorCallback: () => {} });
+  self.fetch = before;
+}
+
+let held = {};
+self.onmessage = async ({ data }) => {
+  try {
+    if (data.files) Object.assign(held, data.files);
+    if (data.start) await start(held, data.packages);
+    else if (data.packages) await load(held, data.packages);
+    if (data.graphviz) {
+      const { instance } = await import(URL.createObjectURL(new Blob([held["graphviz.mjs"]], { type: "text/javascript" })));
+      const viz = await instance();
+      python.pyimport("pygraphviz").render = (dot, engine) => viz.renderString(dot, { format: "svg", engine });
+    }
+    postMessage({ id: data.id, answer: data.request ? JSON.parse(act(JSON.stringify(data.request))) : {} });
+  } catch (error) {
+    postMessage({ id: data.id, answer: { error: String(error?.message ?? error) } });
+  }
+};
