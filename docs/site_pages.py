@@ -25,7 +25,7 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
     "Start": ["start", "playground", "tutorial", "install"],
-    "Course": ["course", "teaching", "teaching-lessons", "glossary"],
+    "Course": ["course", "teaching", "teaching-lessons", "live", "glossary"],
     "How-to": [
         "how-to",
         "training",

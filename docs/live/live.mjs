@@ -326,5 +326,7 @@ if (settings) {
   const cells = blocks.filter((block) => block.dataset.kind === "cell");
   if (cells.length) lesson(cells);
   for (const block of blocks) kinds[block.dataset.kind]?.(block);
+  // Python is fetched when a reader turns to a program, not by those who only read.
+  addEventListener("focusin", (event) => { if (event.target.closest?.(".live")) python().catch(() => {}); });
   document.documentElement.classList.add("live-ready");
 }
