@@ -148,32 +148,33 @@ def _lstm_backward(
     """Return the gradients of the images, the initial state and cell, the weight and the bias, each None if not needed."""
     gates, states, cells, squashed = saved
     length, batch, d = squashed.shape
-    of_states, of_cells = (np.ascontiguousarray(_time_first(part, reverse)) for part in (g[..., :d], g[..., d:]))
+    of_states, of_cells = (np.array(_time_first(part, reverse), order="C") for part in (g[..., :d], g[..., d:]))
     tokens = None if is_token is None else _time_first(is_token, reverse)
     back_weights = np.ascontiguousarray(_blocks_of(weight).swapaxes(1, 2))
     i, f, candidate, o = gates.swapaxes(0, 1)
     # The slopes of all tokens at once: the cell's by the state, and each gate's sum by what arrives at the cell or the state.
     of_squashed = o * (1 - squashed * squashed)
-    slopes = (
-        candidate * i * (1 - i),
-        cells[:-1] * f * (1 - f),
-        i * (1 - candidate * candidate),
-        squashed * o * (1 - o),
-    )
-    d_gates = np.stack(slopes, axis=1)  # the loop replaces them by the gradient of `h @ weight + bias`
+    d_gates = 1 - gates  # the loop replaces the slopes by the gradient of `h @ weight + bias`
+    d_gates *= gates
+    d_gates *= np.stack((candidate, cells[:-1], candidate, squashed), axis=1)
+    np.multiply(i, 1 - candidate * candidate, out=d_gates[:, 2])
     back_h, back_c = np.zeros((2, batch, d), g.dtype)
+    products, share = np.empty((4, batch, d), g.dtype), np.empty((batch, d), g.dtype)
     for t in reversed(range(length)):
-        of_h, of_cell = of_states[t] + back_h, of_cells[t] + back_c
+        of_h, of_cell, d_gate = of_states[t], of_cells[t], d_gates[t]
+        of_h += back_h
+        of_cell += back_c
         if tokens is not None:
             kept_h, kept_c = np.where(tokens[t], 0, of_h), np.where(tokens[t], 0, of_cell)
             of_h, of_cell = np.where(tokens[t], of_h, 0), np.where(tokens[t], of_cell, 0)
-        of_cell += of_h * of_squashed[t]
-        d_gates[t, :3] *= of_cell
-        d_gates[t, 3] *= of_h
-        back_h = np.matmul(d_gates[t], back_weights).sum(axis=0)
-        back_c = of_cell * f[t]
+        of_cell += np.multiply(of_h, of_squashed[t], out=share)
+        d_gate[:3] *= of_cell
+        d_gate[3] *= of_h
+        np.add.reduce(np.matmul(d_gate, back_weights, out=products), out=back_h)
+        np.multiply(of_cell, f[t], out=back_c)
         if tokens is not None:
-            back_h, back_c = back_h + kept_h, back_c + kept_c
+            back_h += kept_h
+            back_c += kept_c
     d_images = _batch_first(d_gates.swapaxes(1, 2).reshape(length, batch, 4 * d), reverse)
     rows = d_images.reshape(batch * length, 4 * d)
     return (

@@ -1,4 +1,4 @@
-"""The kernel of sums at an index of integers: it adds long rows one by one."""
+"""The kernel of sums at an index of integers: all first rows at once, then all second rows, and so on."""
 
 import math
 from typing import Any
@@ -8,16 +8,53 @@ import numpy as np
 from ...engine.types import Array
 from ...rules.indexing import add_rows
 
-LEAST = 3 << 7  # elements of a row; adding shorter ones at a flat index is as fast
+LEAST = 1 << 15  # elements to add; for fewer, adding at a flat index is as fast
+_WIDE, _LONG = (
+    1 << 5,
+    1 << 11,
+)  # elements of a row: at a flat index narrower ones are as fast, and longer ones one by one
+_PER_ROUND = 1 << 12  # elements that a round adds on average; if one row gets most of them, there are too many rounds
 
 
-def _one_by_one(out: Array, index: Array, updates: Array) -> Any:
-    row = out.shape[1:]
-    if type(out) is not np.ndarray or math.prod(row) < LEAST:
+def add_by_rounds(out: Array, index: Array, updates: Array) -> Any:
+    """Round n adds the n-th update of each row, so that no row is met twice. Each row adds up in the order of ``index``."""
+    width, count = math.prod(out.shape[1:]), len(out)
+    if type(out) is not np.ndarray or width < _WIDE:
         return NotImplemented
-    for i, update in zip(index.reshape(-1).tolist(), updates.reshape(-1, *row)):
-        out[i] += update
+    if width >= _LONG:
+        for i, update in zip(index.reshape(-1).tolist(), updates.reshape(-1, *out.shape[1:])):
+            out[i] += update
+        return None
+    if updates.size < LEAST:
+        return NotImplemented
+    ids = index.reshape(-1).astype(np.intp, copy=False)
+    low, high = int(ids.min()), int(ids.max())
+    if low < -count or high >= count:
+        return NotImplemented  # np.add.at raises
+    ids = ids if low >= 0 else ids % count
+    order = _order_of(ids, count)
+    bounds = np.flatnonzero(np.diff(ids[order], prepend=-1, append=count))
+    counts = np.diff(bounds)
+    rounds = int(counts.max())
+    if rounds * _PER_ROUND > updates.size:
+        return NotImplemented
+    falling = _order_of(rounds - counts, rounds)
+    first, counts = bounds[:-1][falling], counts[falling]
+    rows, updates = ids[order[first]], updates.reshape(-1, *out.shape[1:])
+    sums = np.take(out, rows, axis=0)
+    for n in range(rounds):
+        more = int(np.searchsorted(-counts, -n))  # the rows that have another update
+        sums[:more] += np.take(updates, order[first[:more] + n], axis=0)
+    out[rows] = sums
     return None
 
 
-add_rows.kernel(_one_by_one)
+def _order_of(ids: Array, count: int) -> Array:
+    """Return the stable order of integers below ``count``, 16 bits at a time: NumPy sorts those by radix."""
+    order = np.argsort(ids.astype(np.uint16), kind="stable")
+    for shift in range(16, count.bit_length(), 16):
+        order = order[np.argsort((ids[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
+
+
+add_rows.kernel(add_by_rounds)
