@@ -74,12 +74,14 @@ def _stays_normal(a: Array, axis: Any) -> bool:
     widest = float(np.abs(np.log([size.min(), size.max()])).max())
     if count(a.shape, axis) * widest <= 2 * limit:
         return True
+    a, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
     if type(axis) is not int or not widest <= limit:
         return False
     axis, step = axis % a.ndim, int(limit / widest)
     before, n, after = a.shape[:axis], a.shape[axis] // step, a.shape[axis + 1 :]
     steps = a[(*[slice(None)] * axis, slice(n * step))].reshape(*before, n, step, *after)
-    return bool(np.abs(np.log(np.abs(np.cumprod(np.prod(steps, axis + 1), axis)))).max() <= limit)
+    with np.errstate(all="ignore"):  # a product that leaves the range is what is looked for
+        return bool(np.abs(np.log(np.abs(np.cumprod(np.prod(steps, axis + 1), axis)))).max() <= limit)
 
 
 def _prod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:

@@ -127,20 +127,22 @@ def test_large_cotangents_of_products_do_not_overflow(f: Any) -> None:
     assert np.isfinite(gradient(f, x, g)).all()
 
 
-def all_others(a: Any, axis: int) -> Any:
+def all_others(a: Any, axis: int | None) -> Any:
     """Return the product of the others for each element, from sums of logarithms in double precision."""
     logs = np.log(a.astype(np.float64))
     return np.exp(logs.sum(axis, keepdims=True) - logs)
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
 @pytest.mark.parametrize(("dtype", "n"), [(np.float32, 2000), (np.float64, 16000)])
-def test_long_products_are_divided_and_exact(dtype: Any, n: int, axis: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_products_are_divided_and_exact(
+    dtype: Any, n: int, axis: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The logarithms of n factors add up to more than the range, and the products in between do not leave it."""
     x = np.random.default_rng(0).uniform(0.9, 1.1, (n, 4)).astype(dtype)
     x = x if axis == 0 else np.ascontiguousarray(x.T)
     monkeypatch.setattr("minigrad.rules.reductions._prod_rule", None)
-    got = gradient(lambda t: np.prod(t, axis), x, np.ones(4, dtype))
+    got = gradient(lambda t: np.prod(t, axis), x, np.ones(() if axis is None else 4, dtype))
     np.testing.assert_allclose(got, all_others(x, axis), rtol=4 * math.sqrt(n) * float(np.finfo(dtype).eps), atol=0)
 
 
