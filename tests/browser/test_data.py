@@ -33,7 +33,7 @@ def ground(page: Any) -> dict[tuple[int, int], str]:
     """The class of each cell of the background, by column and row, from below."""
     found = {}
     for name, d in page.locator(".ground").evaluate_all(
-        "all => all.map(one => [one.getAttribute('class').split(' ')[1], one.getAttribute('d')])"
+        "all => all.map(one => [one.getAttribute('class').replace('ground ', ''), one.getAttribute('d')])"
     ):
         for cell in d.split("M")[1:]:
             left, top = map(float, cell.partition("H")[0].split())
@@ -75,7 +75,10 @@ def test_the_background_is_the_decision_before_and_after_descent(weights: Any, t
         assert len(found) == SIDE**2
         sure = abs(answers - 0.5) > 1e-6
         names = [found[column, row] for column, row in places]
-        assert np.array_equal(np.array([name == "k1" for name in names])[sure], (answers > 0.5)[sure])
+        assert np.array_equal(np.array([name.startswith("k1") for name in names])[sure], (answers > 0.5)[sure])
+        depth = 5 * abs(2 * answers - 1)  # how sure the model is, in five steps
+        clear = sure & (abs(depth - np.round(depth)) > 1e-6)
+        assert np.array_equal(np.array([int(name[-1]) for name in names])[clear], np.ceil(depth)[clear])
         right = np.sum((two_layers(w.data, v.data, X) > 0.5) == BITS)
         assert page.locator("#data-section .legend strong").text_content() == f"{right} of 6 right"
         assert page.locator(".mark.wrong").count() == 6 - right
@@ -88,6 +91,9 @@ def test_a_slider_moves_the_decision(weights: Any, tmp_path: Path, show: Show, s
         loss = nn.cross_entropy(scores, LABELS)
     page = opened(loss, tmp_path, show)
     before = ground(page)
+    page.evaluate("play.move(graph.nodes.findIndex(({ name }) => name === 'scores'), 4, 2)")  # of one example alone
+    assert ground(page) == before and page.locator("#data-section .note").count() == 0
+    page.evaluate("editing.reset()")
     slider = page.locator("[data-key^=slider]").first
     slider.fill(str(float(slider.get_attribute("max"))))
     assert ground(page) != before

@@ -14,9 +14,11 @@ const data = (() => {
   // The operations from the input to the answer, in their order.
   const path = (() => {
     const [after, before] = [new Set([about?.input]), new Set([about?.answer])];
-    original.edges.forEach(({ source, target }) => after.has(source) && after.add(target));
-    original.edges.toReversed().forEach(({ source, target }) => before.has(target) && before.add(source));
-    return original.nodes.flatMap(({ operation }, node) => (operation !== null && after.has(node) && before.has(node) ? [node] : []));
+    const sources = (node) => operandsOf(node).map((edge) => original.edges[edge].source);
+    const order = original.nodes.map((_, node) => node);
+    for (const node of order) if (sources(node).some((source) => after.has(source))) after.add(node);
+    for (const node of order.toReversed()) if (before.has(node)) sources(node).forEach((source) => before.add(source));
+    return order.filter((node) => node !== about?.input && after.has(node) && before.has(node));
   })();
 
   const rowsOf = ({ values }) => nd.range(count).map((i) => values.slice((i * values.length) / count, ((i + 1) * values.length) / count).map(Number));
@@ -36,19 +38,19 @@ const data = (() => {
     return runs.flat().slice(0, inputs.length);
   }
 
-  // Return why the page cannot answer for other inputs, as a sentence; null if it can. The answer to an example must be the program's
-  // own, also in other company.
+  // Return why the page cannot answer for other inputs, [word, values]; null if it can. In the program's run, the answer to an example
+  // must be the program's own, also in other company.
   function reason() {
-    if (about.answer === null) return word("dataNoAnswer");
+    if (about.answer === null) return ["dataNoAnswer"];
     const answer = labelOf(about.answer);
-    if (about.others.length > 0) return word("dataOthers", { answer, names: about.others.join(", "), x: labelOf(about.input) });
+    if (about.others.length > 0) return ["dataOthers", { answer, names: about.others.join(", "), x: labelOf(about.input) }];
     try {
       const [all, rows] = [examples(), answers()];
       const near = (a, b) => a.every((x, k) => Object.is(x, b[k]) || Math.abs(x - b[k]) <= 1e-3 * Math.max(1, Math.abs(b[k])));
       const alone = answersTo(all).every((row, i) => near(row, rows[i])) && answersTo(all.map(() => all[0])).every((row) => near(row, rows[0]));
-      return alone ? null : word("dataMixed", { answer });
+      return alone ? null : ["dataMixed", { answer }];
     } catch {
-      return word("dataUnknown", { answer });
+      return ["dataUnknown", { answer }];
     }
   }
 
@@ -179,13 +181,14 @@ const data = (() => {
   function weightsOf(node) {
     const { weights, keywords } = original.nodes[node];
     if (!weights || graph === original) return weights ?? graph.nodes[node].values[0];
-    const [heads, [rows, columns]] = [keywords.num_heads ?? 1, weights.shape.slice(-2)];
+    const [heads, keys] = [keywords.num_heads ?? 1, weights.shape.at(-1)];
+    const call = (name, ...given) => numpy.functions.get(name)(...given);
     const operands = Object.fromEntries(operandsOf(node).map((edge) => [graph.edges[edge].argument, operandOf(graph.edges[edge])]));
     try {
-      const shape = [...operands.value.shape.slice(0, -1), heads * columns];
-      const value = nd.array(shape, nd.range(nd.sizeOf(shape)).map((i) => Number(Math.floor(i / (heads * columns)) % columns === i % columns)));
-      const { values } = whatIf.forward(graph, node, { ...operands, value })[0];
-      return { ...weights, values: weights.values.map((_, i) => values[(Math.floor(i / (heads * rows * columns)) * rows + (Math.floor(i / columns) % rows)) * heads * columns + (Math.floor(i / (rows * columns)) % heads) * columns + (i % columns)]) };
+      const identities = call("concatenate", nd.range(heads).map(() => call("eye", keys)), 1);
+      const value = call("broadcast_to", identities, [...operands.value.shape.slice(0, -1), heads * keys]);
+      const [result] = whatIf.forward(graph, node, { ...operands, value });
+      return call("reshape", call("swapaxes", call("reshape", result, [...result.shape.slice(0, -1), heads, keys]), -3, -2), weights.shape);
     } catch {
       return null;
     }
@@ -223,9 +226,11 @@ const data = (() => {
 
   function figure() {
     if (!input?.values[0]?.values || (about.answer !== null && !graph.nodes[about.answer].values[0].values)) return [];
-    const [rows, why] = [answers(), about.kind === "images" ? null : reason()];
+    const rows = answers();
+    if (drawn.why === undefined) drawn.why = about.kind === "images" ? null : reason(); // before the first edit
+    const { why } = drawn;
     const drawing = about.kind === "images" ? images(rows) : (features === 2 ? scatter : curve)(why === null, rows);
-    return [element("h2", {}, word("dataTitle")), drawing, legend(rows), why && element("p", { class: "note" }, why)].filter(Boolean);
+    return [element("h2", {}, word("dataTitle")), drawing, legend(rows), why && element("p", { class: "note" }, word(...why))].filter(Boolean);
   }
 
   function render() {
