@@ -49,9 +49,9 @@ def token(page: Any, side: str, place: int) -> Any:
 
 
 def table(page: Any) -> list[tuple[str, int, float]]:
-    rows = page.locator("#answer tbody tr").all()
-    cells = [row.locator("td").all_text_contents() for row in rows]
-    return [(text, int(place), float(weight)) for text, place, weight in cells]
+    """The weights at the tokens, the largest first."""
+    read = "all => all.map(one => [one.textContent, Number(one.dataset.place), Number(one.dataset.weight)])"
+    return sorted(map(tuple, page.locator(".token[data-weight]").evaluate_all(read)), key=lambda row: -row[2])
 
 
 def expected(row: Any, labels: list[str]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 const ROW = 24; // pixels of a token's row
 const WIDE = 160; // px, the width of the lines' area
-const FEW = 8; // weights in the table
 // Return how much larger everything is drawn than in a small window, so that it fills a large one.
 const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHeight / 600)));
 const LEAST = 0.04; // the smallest weight with a line if no token is chosen
@@ -127,16 +126,13 @@ function update() {
   paths.replaceChildren(...ribbonsOf(found, { wide: WIDE, row: ROW, largest: heads.reduce((most, one) => Math.max(most, largestOf(one)), 0), heads: heads.length, pale: asked === null ? 0.75 : 1 }));
   for (const name of ["query", "key"]) {
     tokens[name].forEach((box, place) => {
-      let share = 0;
-      if (asked !== null && asked.side !== name) {
-        const weight = name === "key" ? rows[asked.place][place] : rows[place][asked.place];
-        share = Math.max(0, Math.min(1, weight / largest)) || 0;
-      }
+      const weight = asked === null || asked.side === name ? null : name === "key" ? rows[asked.place][place] : rows[place][asked.place];
+      const share = Math.max(0, Math.min(1, weight / largest)) || 0;
       box.style.setProperty("--share", share.toFixed(3));
       box.classList.toggle("dark", share > 0.55);
       const here = asked !== null && asked.side === name && asked.place === place;
       const first = asked === null && name === "query" && place === 0;
-      setAttributes(box, { "aria-pressed": String(here), tabindex: here || first ? "0" : "-1", "aria-label": sentence({ side: name, place }) });
+      setAttributes(box, { "data-weight": weight === null ? null : numberText(weight), "aria-pressed": String(here), tabindex: here || first ? "0" : "-1", "aria-label": sentence({ side: name, place }) });
     });
   }
   showAnswer(asked);
@@ -152,21 +148,10 @@ function sentence(asked) {
   return `${question(asked)}: ${few.map(([place, weight]) => `${tokenText(otherSide(asked.side), place)} ${numberText(weight)}`).join(", ")}`;
 }
 
+// Write the question, whose answer are the weights at the tokens.
 function showAnswer(asked) {
-  find("answer").replaceChildren(...(asked === null ? [] : [element("h2", {}, question(asked)), ...answer(asked)]));
-}
-
-function answer(asked) {
-  const all = ranked(drawn.rows, asked);
-  if (all.every(([, weight]) => !(weight > 0))) return [element("p", { class: "note" }, word("none"))];
-  const row = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
-  const head = row("th", ["token", "place", "weight"].map((name) => word(name)));
-  const body = all.slice(0, FEW).map(([place, weight]) => row("td", [tokenText(otherSide(asked.side), place), place, numberText(weight)]));
-  const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-  const rest = all.slice(FEW);
-  if (rest.length === 0) return [table];
-  const sum = numberText(rest.reduce((total, [, weight]) => total + weight, 0));
-  return [table, element("p", { class: "note" }, word("more", { count: rest.length, sum }))];
+  const isEmpty = asked !== null && ranked(drawn.rows, asked).every(([, weight]) => !(weight > 0));
+  find("answer").replaceChildren(...(asked === null ? [] : [element("h2", {}, question(asked)), ...(isEmpty ? [element("p", { class: "note" }, word("none"))] : [])]));
 }
 
 // Draw the heat map with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
