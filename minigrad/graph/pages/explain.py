@@ -229,6 +229,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
             "operation": node.operation,
             "module": node.module,
             "named": not node.expression,
+            "numeral": node.numeral,
         }
         | {"span": span, "scene": scene, "bad": None, "badGradient": None, "why": None, **arrays, **said}
         for node, label, span, scene, arrays, said in zip(graph.nodes, labels, spans, home, values, operations)

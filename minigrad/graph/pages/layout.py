@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean
@@ -18,6 +18,8 @@ Point = tuple[float, float]
 Wish = tuple[float, float]  # a position, and a weight
 
 GAP = 24.0, 40.0  # px between the boxes of a layer, and between two layers
+LANE = 10.0  # px between two lines that go around a column
+CROSSED = 0.15  # how far from the middle a cut is moved to cross one line less, as a share of a column
 PORT = 14.0  # the largest distance between two lines that end on one side of a box
 STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that no line is too flat
 MOST_ROOM = 60.0  # the largest extra height
@@ -39,12 +41,16 @@ class Laid:
         width, height: the size of the whole. Its upper left corner is (0, 0), and y grows downwards.
         centres: the centres of the boxes.
         routes: the points of each line, from its source's border to its target's border. The segments touch no box.
+        gaps: the heights between the layers. There are none if several parts are side by side.
+        turns: the lines that lead from a column to the next one.
     """
 
     width: float
     height: float
     centres: list[Point]
     routes: list[list[Point]]
+    gaps: list[float] = field(default_factory=list)
+    turns: int = 0
 
 
 def lay_out(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]]) -> Laid:
@@ -69,6 +75,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int
         for number, route in zip(numbers, part.routes):
             whole.routes[number] = [(round(x + left, 2), round(y + top, 2)) for x, y in route]
         whole.width, whole.height = max(whole.width, left + part.width), max(whole.height, top + part.height)
+    whole.gaps = parts[0][2].gaps if len(parts) == 1 else []
     return whole
 
 
@@ -119,7 +126,100 @@ def _lay_out_part(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[in
             if vertex < len(sizes):
                 centres[vertex] = (x[vertex], (top + bottom) / 2)
     width = max(value + each / 2 for value, each in zip(x, widths))
-    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands, centres))
+    gaps = [(bottom + top) / 2 for (_, bottom), (top, _) in pairwise(bands)]
+    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands, centres), gaps)
+
+
+# Columns
+
+
+@dataclass
+class _Column:
+    """A part of a layout, from one height to another, and by how much it is moved."""
+
+    top: float
+    bottom: float
+    left: float
+    right: float
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> Laid | None:
+    """Return a layout of many layers in columns of about equal height, like a text; None if it has too few layers.
+
+    A line into the next column goes below its column, up between the two, and in from above.
+    """
+    crossed = {gap: sum(route[0][1] < gap < route[-1][1] for route in laid.routes) for gap in laid.gaps}
+    cuts = _cuts(laid.height, crossed, count)
+    if len(cuts) < count - 1:
+        return None
+    pieces = [_pieces(route, cuts) for route in laid.routes]
+    leaving = [[] for _ in cuts]  # type: list[list[tuple[float, int]]]
+    for number, parts in enumerate(pieces):
+        for (k, part), (other, _) in pairwise(parts):
+            leaving[min(k, other)].append((-part[-1][0], number))
+    lane = {(k, number): i for k, found in enumerate(leaving) for i, (_, number) in enumerate(sorted(found))}
+    room = LANE * (1 + max(map(len, leaving)))  # above and below a column
+    columns = []
+    for k, (top, bottom) in enumerate(zip([0.0, *cuts], [*cuts, laid.height])):
+        edges = [x for parts in pieces for column, part in parts if column == k for x, _ in part]
+        for (x, y), (width, _) in zip(laid.centres, sizes):
+            edges += [x - width / 2, x + width / 2] if top <= y < bottom else []
+        columns.append(_Column(top, bottom, min(edges), max(edges), 0.0, room - top))
+    columns[0].dx = -columns[0].left
+    for k, (before, column) in enumerate(pairwise(columns)):
+        column.dx = before.right + before.dx + GAP[0] + LANE * len(leaving[k]) - column.left
+    homes = [columns[bisect_right(cuts, y)] for _, y in laid.centres]
+    centres = [(round(x + home.dx, 2), round(y + home.dy, 2)) for (x, y), home in zip(laid.centres, homes)]
+    routes = []
+    for number, parts in enumerate(pieces):
+        route = [(x + columns[k].dx, y + columns[k].dy) for k, part in parts[:1] for x, y in part]
+        for (k, _), (other, part) in pairwise(parts):
+            first = min(k, other)
+            end = [(x + columns[other].dx, y + columns[other].dy) for x, y in part]
+            places = (route[-1], end[0]) if k < other else (end[0], route[-1])
+            way = _gutter(*places, columns[first], lane[first, number], len(leaving[first]), room)
+            route += (way if k < other else way[::-1]) + end
+        routes.append([(round(x, 2), round(y, 2)) for x, y in route])
+    height = max(column.bottom + column.dy for column in columns) + room
+    return Laid(columns[-1].right + columns[-1].dx, height, centres, routes, turns=sum(map(len, leaving)))
+
+
+def _cuts(height: float, crossed: Mapping[float, int], count: int) -> list[float]:
+    """Return the gaps that divide a height into about equal parts where few lines cross, given the lines at each gap."""
+    wanted = [height * k / count for k in range(1, count)] if crossed else []
+    return sorted(
+        {min(crossed, key=lambda gap: abs(gap - at) * count / height + CROSSED * crossed[gap]) for at in wanted}
+    )
+
+
+def _pieces(route: Sequence[Point], cuts: Sequence[float]) -> list[tuple[int, list[Point]]]:
+    """Return the parts of a route between the cuts, each with the number of its column."""
+    found = [(bisect_right(cuts, route[0][1]), [route[0]])]
+    for (x, y), (to_x, to_y) in pairwise(route):
+        to = bisect_right(cuts, to_y)
+        while (k := found[-1][0]) != to:
+            cut = cuts[k if to > k else k - 1]
+            crossing = (x + (to_x - x) * (cut - y) / (to_y - y), cut)
+            found[-1][1].append(crossing)
+            found.append((k + (1 if to > k else -1), [crossing]))
+        found[-1][1].append((to_x, to_y))
+    return found
+
+
+def _gutter(start: Point, end: Point, column: _Column, lane: int, lanes: int, room: float) -> list[Point]:
+    """Return the way from the lower end of a column to the upper end of the next one. Its corners have three points each."""
+    x = column.right + column.dx + GAP[0] / 2 + LANE * lane
+    low, high = column.bottom + column.dy + LANE * (lane + 1), room - LANE * (lanes - lane)
+    corners = [start, (start[0], low), (x, low), (x, high), (end[0], high), end]
+    found = []
+    for before, (a, b), after in zip(corners, corners[1:], corners[2:]):
+        for other in (before, None, after):
+            far = 0.0 if other is None else max(abs(other[0] - a), abs(other[1] - b))
+            part = min(0.5, 10 / far) if far else 0.0
+            found.append((a, b) if other is None else (a + (other[0] - a) * part, b + (other[1] - b) * part))
+    return found
 
 
 # The layers

@@ -7,11 +7,12 @@ each language: ``{"en": "...", "ja": "..."}``. A blank line begins a paragraph. 
      "intro": TEXT,                 # the first text
      "program": ["line", ...],      # the program of the lesson; ``lesson_program`` returns it as one text
      "steps": [{"at": PLACE,
-                "text": TEXT,       # shown from this step to the next text; after a "value" question is answered
+                "text": TEXT,       # shown from this step to the next entry; after a question that hides the step's result
                 "stop": true,       # "Next stop" and playing stop here; they also stop at every question
                 "question": {"kind": "edge"}       # which edge is next? ``at`` is the step that goes along it
                           | {"kind": "value"}      # what is the result of this backward step? The page hides it
                           | {"kind": "choice", "text": TEXT,
+                             "hides": true,        # the page hides the step's result, which would answer the question
                              "choices": [{"text": TEXT, "right": true, "feedback": TEXT}, ...]}}]}
 
 The questions "edge" and "value" also take a "text", which replaces the page's words. Two entries at one step are merged.
@@ -193,7 +194,7 @@ def _later(value: Any, _: str) -> Any:  # what depends on the program is read af
 FIELDS: dict[str, dict[str, Callable[[Any, str], Any]]] = {
     "lesson": {"title": _text, "intro": _text, "program": _lines, "steps": _list},
     "step": {"at": _later, "text": _text, "stop": _flag, "question": _later},
-    "question": {"kind": _later, "text": _text, "choices": _list},
+    "question": {"kind": _later, "text": _text, "hides": _flag, "choices": _list},
     "choice": {"text": _text, "right": _flag, "feedback": _text},
 }
 
@@ -217,6 +218,8 @@ def _question(value: Any, where: str, at: int, places: _StepNames) -> dict[str, 
         raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
     if kind != "choice" and question["choices"]:
         raise ArgumentError(f"{where}.choices is only for the kind 'choice', got {kind!r}")
+    if question["hides"] and (kind != "choice" or not at):
+        raise ArgumentError(f"{where}.hides is only for the kind 'choice' at a step, got {kind!r} at {at}")
     if kind == "edge" and not places.is_product(at):
         raise ArgumentError(
             f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'"

@@ -12,7 +12,7 @@ Data = dict[str, Any]
 
 # The fields that many rows share: what is known of an operation, and of a rule.
 SHARED = {
-    "nodes": ("kind", "operation", "module", "named", "span", "notation", "options", "tells", "changed"),
+    "nodes": ("kind", "operation", "module", "named", "numeral", "span", "notation", "options", "tells", "changed"),
     "edges": ("equation", "answer", "elementwise", "argument"),
 }
 ARRAYS = ("value", "raw", "amount", "sum", "weights")

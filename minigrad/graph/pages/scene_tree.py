@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..draw.calls import CallsAround
-from ..draw.folding import Unit, program, scene
+from ..draw.folding import LOOP, Unit, program, scene
 from ..record.model import Edge, Graph
 
+AT_ONCE = 12  # boxes that a pane of the page shows together with their names and values
 MOST_IN_SCENE = 60
 PART = 50
+STATEMENT = "statement"  # the kind of a scene with the operations of one statement
 MOST_OPERANDS = 24  # operands of one operation that are boxes in its scene
 
 
@@ -74,7 +76,7 @@ class SceneTree:
         for node in self.graph.nodes:
             if node.operation is not None:
                 new = {e.source for e in self.into.get(node.id, ())} - seen
-                values = {source for source in new if self.graph.nodes[source].operation is None}
+                values = {s for s in new if self.graph.nodes[s].operation is None and not self.graph.nodes[s].numeral}
                 seen |= values
                 weights[node.id] = 1 + (len(values) if len(values) < MOST_OPERANDS else 1)
         return weights
@@ -86,6 +88,10 @@ class SceneTree:
             unit, parent = todo.pop()
             if unit.kind == "loop" and unit.module is not None:  # the steps of a stack are the contents of its layers
                 unit.iterations = [layer.iterations[0] for (layer,) in unit.iterations]
+            if len(unit.iterations) == 1:
+                unit.iterations = [self._opened(unit.iterations[0])]
+            if _weight(unit.iterations[0], self._weights) > AT_ONCE and unit.kind != STATEMENT:
+                unit.iterations = self._by_statement(unit.iterations)
             if len(unit.iterations) == 1 and _weight(unit.iterations[0], self._weights) > MOST_IN_SCENE:
                 unit.iterations = [self._by_call(unit.iterations[0])]
             unit.iterations = parted(unit.iterations, self._weights)
@@ -98,6 +104,52 @@ class SceneTree:
                     else:
                         todo.append((item, stage))
 
+    def _opened(self, units: list[Unit]) -> list[Unit]:
+        """Return the units of a scene, with the contents of a module of modules in its place if all are readable together."""
+        for i, unit in enumerate(units):
+            inside = unit.iterations[0] if unit.kind == "module" else []
+            if any(inner.node is None for inner in inside):
+                opened = [*units[:i], *inside, *units[i + 1 :]]
+                if _weight(opened, self._weights) <= AT_ONCE:
+                    return self._opened(opened)
+        return units
+
+    def _by_statement(self, iterations: list[list[Unit]]) -> list[list[Unit]]:
+        """Return the units of a scene, with the operations of each statement joined to one unit.
+
+        A statement gives a name to the result of its last operation. Those before it have no names, and only the statement
+        reads them. All steps of a loop are joined alike.
+        """
+        runs = [self._runs(step) for step in iterations]
+        if any(run != runs[0] for run in runs):
+            return iterations
+        found = []
+        for step in iterations:
+            joined = [scene(STATEMENT, -1, [step[a:b]]) if b - a > 1 else step[a] for a, b in runs[0]]
+            for unit in joined:
+                if unit.kind == STATEMENT:
+                    self.titles[id(unit)] = self.graph.nodes[unit.operations[0][-1]].label
+            found.append(joined)
+        return found
+
+    def _runs(self, units: Sequence[Unit]) -> list[tuple[int, int]]:
+        """Return where the units of each statement begin and end. Any other unit is a run of its own."""
+        unnamed = [unit.node is not None and self.graph.nodes[unit.node].inline for unit in units]
+        found: list[tuple[int, int]] = []
+        end = len(units)
+        while end > 0:
+            start, rest = end - 1, {units[end - 1].node}
+            if units[end - 1].node is not None and not unnamed[end - 1]:
+                while start > 0 and unnamed[start - 1] and self._readers(units[start - 1].node) <= rest:
+                    start -= 1
+                    rest.add(units[start].node)
+            found.append((start, end))
+            end = start
+        return found[::-1]
+
+    def _readers(self, node: int | None) -> set[int | None]:
+        return set() if node is None else {edge.target for edge in self.out_of[node]}
+
     def _by_call(self, units: list[Unit]) -> list[Unit]:
         """Return the units of a long scene, with the units of each call and of each round of a loop joined to one unit."""
         found = []
@@ -108,14 +160,27 @@ class SceneTree:
                 self.titles[id(part)] = name
         return found
 
+    def result(self, unit: Unit) -> int | None:
+        """Return the operation whose single result is all that leaves a scene; None for a loop, or if there is none."""
+        inside = set(unit.all_operations())
+        ends = {end for end, _ in self.graph.ends}
+        leaving = [o for o in inside if o in ends or any(edge.target not in inside for edge in self.out_of[o])]
+        single = len(leaving) == 1 and not isinstance(self.graph.nodes[leaving[0]].value, tuple)
+        return leaving[0] if single and unit.kind != LOOP else None
+
     # --- values ---
 
     def _place_values(self) -> None:
         """Put each value into the innermost stage that holds all operations that read it."""
         for node in self.graph.nodes:
             if node.operation is None:
+                if node.numeral and self.out_of[node.id]:  # the label of its operation shows it
+                    self.home[node.id] = self.home[self.out_of[node.id][0].target]
+                    continue
                 readers = [self.home[edge.target] for edge in self.out_of[node.id]]
                 stage = _shared(readers) if readers else self.stages[id(self.program)][0]
+                while stage.parent is not None and stage.unit.kind == STATEMENT and not node.expression:
+                    stage = stage.parent  # the statement reads it by its name
                 stage.values.append(node.id)
         loops = [stages for stages in self.stages.values() if len(stages) > 1]
         for stages in sorted(loops, key=lambda stages: -len(stages[0].path())):

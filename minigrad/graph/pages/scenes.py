@@ -14,7 +14,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import lay_out
+from .layout import Laid, in_columns, lay_out
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ WIDEST = 260
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
 SHRUNK = 0.35  # the largest scale of that picture
+# The pane of the graph, in px if the smallest text has 12 px: on a phone, on a page, on a projector with and without a card.
+PANES = (390, 340), (560, 410), (420, 250), (640, 240)
+LARGEST = 1.2  # the largest scale of a scene; with it, a layout needs no more columns
+MOST_COLUMNS = 4
+TURNED = 0.94  # what a layout is worth for each line that turns into the next column, because it is harder to follow
+GROWN = 1.4  # how much larger the end of the program is, as in parts.js
 MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
 MOST_READERS = 2  # outside readers of one operation that become aliases
 
@@ -38,6 +44,8 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
     order = _in_order(tree)
     numbers = {id(unit): i for i, unit in enumerate(order)}
     sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
+    for end, _ in graph.ends[:1]:
+        sizes[end] = round(GROWN * sizes[end][0]), round(GROWN * sizes[end][1])
     drawn: dict[Hashable, int] = {}
     result: list[dict[str, Any]] = [{} for _ in order]
     pictures: dict[int, tuple[int, int]] = {}
@@ -95,7 +103,7 @@ def _size(node: Node, label: str) -> tuple[int, int]:
 
 def _picture_size(scene: Mapping[str, Any], count: int) -> tuple[int, int]:
     """Return the size of the picture of a scene in its box: all of its iterations, in rows."""
-    width, height = scene["width"], scene["height"]
+    width, height = (scene["forms"][0][size] for size in ("width", "height"))
     columns = math.ceil(math.sqrt(count * height * PICTURE[0] / (width * PICTURE[1])))
     width, height = width * min(columns, count), height * math.ceil(count / columns)
     scale = min(PICTURE[0] / width, PICTURE[1] / height, SHRUNK)
@@ -111,6 +119,42 @@ def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str], picture: tup
 def _rounded(width: float) -> int:
     """Round up to a multiple of 16, so that the boxes of equal layers have equal sizes, even those of layers 9 and 10."""
     return math.ceil(width / 16) * 16
+
+
+def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Return the layouts of a scene that fill panes of different shapes best.
+
+    The lines of each one lead from top to bottom, or from left to right. It is in columns, or in rows, if this makes the
+    picture much larger.
+    """
+    ways = []
+    for turned in (False, True):
+        own = [(h, w) for w, h in sizes] if turned else sizes
+        laid = lay_out(own, lines)
+        found = [laid] + [in_columns(laid, own, count) for count in range(2, MOST_COLUMNS + 1)]
+        ways += [(_form(one, turned), TURNED**one.turns) for one in found if one is not None]
+
+    def scale(way: tuple[dict[str, Any], float], pane: tuple[int, int]) -> float:
+        form, worth = way
+        return worth * min(pane[0] / form["width"], pane[1] / form["height"], LARGEST)
+
+    best = [max(ways, key=lambda way: scale(way, pane))[0] for pane in PANES]
+    return [way for way, _ in ways if any(way is form for form in best)]
+
+
+def _form(laid: Laid, turned: bool) -> dict[str, Any]:
+    """Return where a layout puts the boxes and lines of a scene. ``turned``: its lines lead from left to right."""
+
+    def point(x: float, y: float) -> list[int]:
+        return [round(y), round(x)] if turned else [round(x), round(y)]
+
+    size = (laid.height, laid.width) if turned else (laid.width, laid.height)
+    return {
+        "width": math.ceil(size[0]),
+        "height": math.ceil(size[1]),
+        "at": [point(*centre) for centre in laid.centres],
+        "points": [[point(*one) for one in route] for route in laid.routes],
+    }
 
 
 # --- one scene ---
@@ -131,6 +175,7 @@ class _Scene:
         self.stages: list[Stage] = tree.stages[id(unit)]
         self.boxes: list[tuple[str, list[int | None]]] = []
         self._scenes: dict[int, Unit] = {}  # box -> its scene in the first step
+        self._results: dict[int, list[int | None]] = {}  # the same box -> the result of its scene in each step
         self.lines: dict[tuple[int, int], list[list[int]]] = {}
         self._aliases: dict[tuple[int | None, ...], int] = {}
         self._nodes: dict[int, int] = {}  # node -> its box
@@ -148,6 +193,7 @@ class _Scene:
             else:
                 self._units |= {id(item): len(self.boxes) for item in items}
                 self._scenes[len(self.boxes)] = items[0]
+                self._results[len(self.boxes)] = [self.tree.result(item) for item in items]
                 self.boxes.append(("scene", [numbers[id(item)] for item in items]))
         for values in zip(*(stage.values for stage in self.stages)):
             self._box("node", list(values))
@@ -161,7 +207,7 @@ class _Scene:
         path = self.tree.home[node].path()
         for stage, inner in zip(path, [*path[1:], None]):
             if stage.unit is self.unit:
-                return stage.step, self._nodes[node] if inner is None else self._units[id(inner.unit)]
+                return stage.step, self._nodes.get(node, -1) if inner is None else self._units[id(inner.unit)]
         return -1, -1
 
     def _alias(self, ids: tuple[int | None, ...]) -> int:
@@ -178,8 +224,10 @@ class _Scene:
 
     def _lines_inside(self) -> None:
         """Add a line for each edge into the scene. A source outside is an alias, the same one for all steps."""
-        around = 0
+        around, nodes = 0, self.tree.graph.nodes
         for column in zip(*(self._edges_into(t) for t in range(self.steps))):
+            if all(nodes[edge.source].numeral for _, edge in column):
+                continue  # it has no box
             outside: list[int | None] = [None] * self.steps
             for t, (number, edge) in enumerate(column):
                 step, box = self._where(edge.source)
@@ -237,7 +285,10 @@ class _Scene:
         for box, (kind, ids) in enumerate(self.boxes):
             if kind == "scene":
                 inner = self._scenes[box]
-                found.append(_scene_size(self.tree, inner, labels, pictures[id(inner)]))
+                result = self._results[box][0]
+                found.append(
+                    _scene_size(self.tree, inner, labels, pictures[id(inner)]) if result is None else sizes[result]
+                )
             else:
                 several = [sizes[node] for node in ids if node is not None]
                 found.append((max(w for w, _ in several), max(h for _, h in several)))
@@ -245,19 +296,21 @@ class _Scene:
 
     def data(self, look: tuple[Any, ...]) -> dict[str, Any]:
         sizes, lines = look
-        laid = lay_out(sizes, lines)
         about = self.ids()
-        for box, (x, y), (w, h) in zip(about["boxes"], laid.centres, sizes):
-            box |= {"x": round(x), "y": round(y), "w": w, "h": h}
-        for line, (source, target), route in zip(about["lines"], lines, laid.routes):
-            line |= {"from": source, "to": target, "points": [[round(x), round(y)] for x, y in route]}
-        return {"width": math.ceil(laid.width), "height": math.ceil(laid.height), **about}
+        for box, (w, h) in zip(about["boxes"], sizes):
+            box |= {"w": w, "h": h}
+        for line, (source, target) in zip(about["lines"], lines):
+            line |= {"from": source, "to": target}
+        return {"forms": _forms(sizes, list(lines)), **about}
 
     def ids(self) -> dict[str, Any]:
         """Return the contents of the boxes, and the edges of the lines."""
         loop = self.unit.kind == "loop"
         boxes = []
-        for kind, ids in self.boxes:
-            shown = ids if loop else ids[0]
-            boxes.append({"scene" if kind == "scene" else "node": shown} | ({"alias": True} if kind == "alias" else {}))
+        for box, (kind, ids) in enumerate(self.boxes):
+            about: dict[str, Any] = {"scene" if kind == "scene" else "node": ids if loop else ids[0]}
+            results = self._results.get(box, [None])
+            if results[0] is not None:
+                about["result"] = results if loop else results[0]
+            boxes.append(about | ({"alias": True} if kind == "alias" else {}))
         return {"boxes": boxes, "lines": [{"edges": e if loop else e[0]} for e in self.lines.values()]}

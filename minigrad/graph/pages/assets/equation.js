@@ -99,6 +99,13 @@ const equation = (() => {
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
+  // Return an operation with a box in the place of each operand that is not a number of the program: "1 + □".
+  function callWithPlaces(node) {
+    if (graph.nodes[node].operation === null) return labelOf(node);
+    const operands = operandsOf(node).map((edge) => graph.edges[edge].source);
+    return textOf(forwardTree(node, operands.map((one) => ["name", graph.nodes[one].numeral ? labelOf(one) : "□"])));
+  }
+
   // Return the parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
   function forward(node) {
     const edges = operandsOf(node).map((edge) => graph.edges[edge]);
@@ -109,6 +116,7 @@ const equation = (() => {
     const left = graph.nodes[node].named ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
     const { values, changed } = graph.nodes[node];
     if (values.length !== 1 || !plain) return { left: left[0], sign: "=", parts: [...left.slice(1), ...(values.length > 1 ? [["words", word("outputs", { count: values.length })]] : values.map((one) => numbers(one)))], one: null };
+    if (quiz.hidesValue(node)) return { left: left[0], sign: "=", parts: [...left.slice(1), ["num", "?"]], one: null };
     const filled = (look) => safe(forwardTree(node, edges.map(({ argument }) => look(argument)), true));
     const { parts, one } = withNumbers(timeline.computed[node], filled, changed?.includes("broadcast") ? values[0].shape : null);
     return { left: left[0], sign: "=", parts: [...left.slice(1), ...parts], one };
@@ -262,5 +270,5 @@ const equation = (() => {
     return explained ? `${textOf(head)}, ${textOf(rest[0])}` : textOf([kind, head, ...rest]);
   }
 
-  return { text, callText, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  return { text, callText, callWithPlaces, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

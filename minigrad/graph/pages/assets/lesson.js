@@ -21,15 +21,17 @@ const lesson = {
     return [...new Set(places)].sort((a, b) => a - b);
   },
 
-  // Return whether the lesson has questions. Then other parts of the page hide the answers.
+  // Return whether a question of the lesson is open. Then other parts of the page hide the answers.
   get asks() {
-    return this.data?.steps.some(({ question }) => question !== null) ?? false;
+    return this.data?.steps.some(({ question, at }) => question !== null && !quiz.results.get(`${question.kind} ${at}`)?.done) ?? false;
   },
 
-  // Return the text for this step: that of the last step with a text. Steps whose value the reader has not yet answered are left out.
+  // Return the text for this step: its own, or between two stops that of the last one. A text that answers a question waits for it.
   text(step) {
-    const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null && !quiz.hides(one.at));
-    return { text: last?.text ?? this.data.intro, now: last?.at === step };
+    const waits = ({ at }) => quiz.puts("value", at) || quiz.puts("choice", at);
+    const last = this.data.steps.findLast(({ at }) => at <= step);
+    if (last === undefined) return { text: this.data.intro, now: step === 0 };
+    return { text: waits(last) ? null : last.text, now: last.at === step };
   },
 
   choose(step, i) {
@@ -44,13 +46,18 @@ const lesson = {
     if (found === null) return [];
     const local = (text) => text?.[words.language] ?? "";
     const chosen = this.chosen.get(step);
+    const done = quiz.results.get(`choice ${step}`)?.done;
+    const reveal = () => {
+      this.chosen.set(step, found.choices.findIndex(({ right }) => right));
+      quiz.reveal("choice");
+    };
     const buttons = found.choices.map((choice, i) => {
       const mark = chosen === i ? (choice.right ? "✓ " : "✗ ") : "";
       const made = button(`choice${i}`, mark + local(choice.text), () => this.choose(step, i));
       made.setAttribute("aria-pressed", chosen === i);
       return made;
     });
-    const parts = [element("p", { class: "question" }, ...setCode(local(found.text))), element("div", { class: "row" }, ...buttons)];
+    const parts = [element("p", { class: "question" }, ...setCode(local(found.text))), element("div", { class: "row choices" }, ...buttons, done ? null : button("reveal-choice", word("reveal"), reveal))];
     if (chosen !== undefined) {
       const { right, feedback } = found.choices[chosen];
       parts.push(verdict({ right, text: local(feedback) || word(right ? "choiceRight" : "choiceWrong") }));
@@ -75,8 +82,7 @@ const lesson = {
     const { text, now } = this.text(state.step);
     const head = element("div", { class: "head" }, element("h2", {}, this.data.title[words.language]), this.controls());
     const paragraphs = (text?.[words.language] ?? "").split(/\n\s*\n/).filter((one) => one.trim() !== "");
-    const className = now || state.step === 0 ? "said" : "said earlier";
-    const said = element("div", { class: className }, ...paragraphs.map((one) => element("p", {}, ...setCode(one))));
+    const said = element("div", { class: now ? "said" : "said earlier" }, ...paragraphs.map((one) => element("p", {}, ...setCode(one))));
     const asked = this.choices(state.step);
     return [head, said, asked.length > 0 ? element("div", { class: "asked" }, ...asked) : null];
   },

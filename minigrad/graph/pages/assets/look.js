@@ -1,14 +1,15 @@
 // Changes the look of the page: projector mode, and the light or the dark theme.
 
-// Show the formula and the graph alone, in large type, or go back to the whole page.
+// Show the lesson in large type: the formula, the line at work, the graph, and a card with text and question. Or go back to the page.
 function toggleProjector() {
   const isOn = document.body.classList.toggle("projector");
+  const [said, asked] = [find("lesson-section"), find("quiz-section")];
+  if (isOn) find("card").append(said, asked);
+  else [document.querySelector("main").before(said), find("panel").prepend(asked)];
   Object.assign(camera, { TEXT: isOn ? 24 : 12, wanted: null });
   find("projector").setAttribute("aria-pressed", isOn);
-  draw();
   view.measure();
-  view.aim();
-  view.place();
+  render(true);
 }
 
 // In projector mode, make the formula as large as its place allows, and never under 24 px. Otherwise shrink a vector that is wider
@@ -29,7 +30,8 @@ function fitFormula() {
   }
   for (let size = 48; size >= 24; size -= 4) {
     formula.style.fontSize = `${size}px`;
-    if (section.scrollHeight <= section.clientHeight && formula.scrollWidth <= formula.clientWidth && section.clientHeight <= innerHeight * 0.3) return;
+    const parts = [formula, ...formula.querySelectorAll("math")];
+    if (section.scrollHeight <= section.clientHeight && parts.every((part) => part.scrollWidth <= part.clientWidth + 1) && section.clientHeight <= innerHeight * 0.3) return;
   }
 }
 

@@ -105,7 +105,7 @@ const panel = {
     const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
-      if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number, ...this.cellChoice() })));
+      if (!isScalar(value) && !quiz.hidesValue(number)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number, ...this.cellChoice() })));
     });
     return [
       element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,

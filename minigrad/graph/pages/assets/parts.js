@@ -2,6 +2,8 @@
 
 const ROW = 18; // the height of a line of text, in units of camera.unit
 const INSET = 8;
+const MOST_CELL = 18; // the largest cell of a map in a box
+const GROWN = 1.4; // how much larger the end of the program is, as in scenes.py
 
 class BoxView {
   constructor(about, index) {
@@ -20,19 +22,22 @@ class BoxView {
   }
 
   update(box, lit) {
-    Object.assign(this, { now: box, lit });
-    if (box.node !== null) this.updateNode(box, lit);
+    const isEnd = (box.node ?? box.result) === graph.end[0] && !box.alias;
+    Object.assign(this, { now: box, lit, isEnd });
+    this.group.style.fontSize = `${this.unit / camera.unit}em`;
+    const node = box.node ?? box.result; // a scene with a single result shows it
+    if (node !== null) this.updateNode({ ...box, node }, lit);
     else if (box.scene !== null) this.updateScene(box, lit);
     else setAttributes(this.group, { class: "box absent" }); // not in this iteration
     setAttributes(this.group, { "data-end": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1" });
   }
 
-  updateNode({ node, alias }, lit) {
-    const texts = nodeTexts(node);
+  updateNode({ node, alias, scene }, lit) {
+    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])], operation: "" }) };
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
     const flags = {
-      alias, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
+      alias, opens: scene !== null, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
       match: lit.matches.has(node), receives: end !== undefined && lit.receives === node, applies: end !== undefined && lit.applies === node,
       operand: end !== undefined && lit.receives === null && lit.applies !== node,
       culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
@@ -40,7 +45,7 @@ class BoxView {
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
     this.layOut(texts, flag);
-    const spoken = [texts.name, texts.operation, texts.value[0], texts.gradient[0]].filter(Boolean).join("; ");
+    const spoken = [texts.names[0], texts.operation, texts.value[0], texts.gradient[0]].filter(Boolean).join("; ");
     this.describe(flags.alias ? word("aliasOf", { text: spoken }) : spoken);
   }
 
@@ -56,21 +61,25 @@ class BoxView {
   // Write name, operation, value and gradient below each other. If space is short, the operation is left out first.
   layOut(texts, flag) {
     const { w, h, x, y } = this.about;
-    const { unit } = camera;
+    const { unit } = this;
     const row = ROW * unit;
-    const room = w - 2 * INSET * unit;
-    const rows = room < 40 * unit ? 0 : Math.floor((h - 4 * unit) / row); // below 40 there is room only for a letter and an ellipsis
-    const heats = this.heatSpace(texts, rows);
-    const names = ["name"];
-    if (texts.operation !== "" && (rows >= 4 || (heats === null && rows === 3 && !texts.has) || (heats !== null && heats.rowsLeft > 1))) names.push("operation");
-    if (heats === null) names.push(...(rows === 2 ? ["value"] : ["value", "gradient"]).slice(0, Math.max(0, rows - names.length)));
-    const used = heats === null ? names.length : heats.rowsTaken + names.length;
-    const top = y - (Math.min(Math.max(rows, 1), used) * row) / 2 + row / 2;
-    for (const name of ["name", "operation", "value", "gradient"]) {
-      const at = rows < 1 ? -1 : names.indexOf(name);
-      const both = rows === 2 && name === "value" && texts.has && heats === null;
-      const options = at < 0 ? [""] : name === "name" || name === "operation" ? [texts[name]] : both ? texts.gradient.map((g) => `${texts.value[0]}  ${g}`) : texts[name];
-      this.write(name, options, x, top + at * row + 4.5 * unit, name === "name" && flag !== "" ? room - 16 * unit : room);
+    const room = w - INSET * unit;
+    const rows = Math.floor((h - 2 * unit) / row);
+    const lines = named(texts.names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const heats = this.heatSpace(texts, rows, lines.length);
+    const names = lines.map(() => "name");
+    const left = rows - lines.length;
+    if (texts.operation !== "" && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > row)) names.push("operation");
+    if (heats === null) names.push(...(left === 1 ? ["value"] : ["value", "gradient"]).slice(0, Math.max(0, rows - names.length)));
+    const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
+    this.isNamed = texts.names.includes(lines.join(""));
+    this.names = texts.names;
+    this.writeLines(lines, x, top + 4.5 * unit, row);
+    for (const name of ["operation", "value", "gradient"]) {
+      const at = names.indexOf(name);
+      const both = left === 1 && name === "value" && texts.has && heats === null;
+      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : both ? texts.gradient.map((g) => `${texts.value[0]}  ${g}`) : texts[name];
+      this.write(name, options, x, top + at * row + 4.5 * unit, room);
     }
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
@@ -79,22 +88,28 @@ class BoxView {
   // Return whether the lines of the box are readable here: name and value, or the name of a constant or a scene. If not, a card shows them.
   get isReadable() {
     const { h, scene } = this.about;
-    const rows = scene === undefined && graph.nodes[this.now.node]?.kind !== "constant" ? 2 : 1;
-    return (scene === undefined ? h - 4 * camera.unit : HEAD) >= rows * ROW * camera.unit && this.about.w >= 85 * camera.unit;
+    const { node, result } = this.now;
+    const rows = (node ?? result) !== null && graph.nodes[node ?? result].kind !== "constant" ? 2 : 1;
+    return (scene === undefined || result !== null ? h - 4 * camera.unit : HEAD) >= rows * ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
   // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
-  heatSpace(texts, rows) {
+  heatSpace(texts, rows, above) {
     const grid = texts.valueArray && heat.grid(texts.valueArray);
-    if (!grid || rows < 2) return null;
-    const row = ROW * camera.unit;
-    const height = (rows - 1) * row - 4;
-    const width = (this.about.w - 2 * INSET - 10) / 2;
-    const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows >= 4 ? row : 0));
-    const size = both >= 4 ? both : heat.cellSize(grid, width, height);
-    if (size < 4) return null;
-    const rowsTaken = Math.ceil((Math.min(size, 14) * grid.rows) / row);
-    return { grid, size: Math.min(size, 14), rowsTaken, rowsLeft: rows - rowsTaken };
+    if (!grid || rows < 1) return null;
+    const row = ROW * this.unit;
+    const height = this.about.h - above * row - 6;
+    const width = (this.about.w - 2 * INSET - 10) / (texts.gradientArray ? 2 : 1);
+    const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows - above >= 3 ? row : 0));
+    const size = Math.min(both >= 4 ? both : heat.cellSize(grid, width, height), MOST_CELL);
+    if (!(size * camera.scale >= 3)) return null;
+    return { grid, size, height: size * grid.rows + 4, rest: height - size * grid.rows };
+  }
+
+  // Return the size of text in the box. The end of the program is larger, if its name and value fit.
+  get unit() {
+    const grown = GROWN * camera.unit;
+    return this.isEnd && 2 * ROW * grown < this.about.h ? grown : camera.unit;
   }
 
   drawHeats(heats, { valueArray, gradientArray }, top) {
@@ -133,6 +148,7 @@ class BoxView {
     const order = ["name", through === null ? "operation" : "gradient", "value"].slice(0, rows);
     const kept = rows === 1 && through !== null ? ["gradient"] : order;
     const top = y - h / 2 + (HEAD - kept.length * row) / 2 + row / 2 - 3;
+    Object.assign(this, { names: [title], isNamed: kept.includes("name") && widthOf(`▸ ${title}`, "name") * camera.unit <= w - 2 * INSET });
     for (const [name, text] of lines) this.write(name, [kept.includes(name) ? text : ""], x, top + kept.indexOf(name) * row + 4.5 * camera.unit, w - 2 * INSET);
     this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y - h / 2 + HEAD - 6, w - 16);
     this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
@@ -151,10 +167,18 @@ class BoxView {
   write(name, options, x, y, room) {
     const part = this.texts[name];
     setAttributes(part, { x, y });
-    const key = options.join("\n") + room / camera.unit;
+    const key = options.join("\n") + room / this.unit;
     if (this.seen.get(name) === key) return;
     this.seen.set(name, key);
-    setText(part, fitting(options, name, room / camera.unit));
+    setText(part, fitting(options, name, room / this.unit));
+  }
+
+  writeLines(lines, x, y, row) {
+    const key = [lines, x, y, row].join("\n");
+    if (this.seen.get("name") === key) return;
+    this.seen.set("name", key);
+    setAttributes(this.texts.name, { x, y });
+    this.texts.name.replaceChildren(...(lines.length < 2 ? lines : lines.map((line, i) => svgElement("tspan", { x, y: y + i * row }, line))));
   }
 }
 
@@ -174,6 +198,24 @@ const widthOf = (() => {
     return known.get(key);
   };
 })();
+
+// Return a name in lines: the first one that fits in one line, or else in several, broken after a dot, a "_", a space or a bracket; or
+// else the last one, cut.
+function named(names, room, rows) {
+  if (rows < 1) return [];
+  const whole = names.find((name) => widthOf(name, "name") <= room);
+  if (whole !== undefined) return [whole];
+  for (const name of names) {
+    const lines = [""];
+    for (const part of name.split(/(?<=[._\s(\[,])/)) {
+      if (widthOf(lines.at(-1) + part.trimEnd(), "name") <= room) lines.push(lines.pop() + part);
+      else lines.push(part);
+    }
+    const kept = lines.filter((line) => line !== "");
+    if (kept.length <= rows && kept.every((line) => widthOf(line.trimEnd(), "name") <= room)) return kept;
+  }
+  return [cut(names.at(-1), "name", room)].filter(Boolean);
+}
 
 // Return the first text that is not wider than the room, or else the last one, cut.
 function fitting(options, kind, room) {
@@ -263,33 +305,34 @@ function card(lines, { left, right, top, bottom }, taken, pane, kind) {
   return { group, texts, place, row, lines };
 }
 
-// Return the name of a box as a card in the box, or else beside it, where it covers none of the other boxes and cards.
+// Return the name of a box as a card beside it, where it covers none of the other boxes and cards.
 function tagOf(name, box, taken, others, pane) {
   const text = svgElement("text", { class: "label name" });
   const place = (width) => {
     const [w, h] = [width + 4, camera.TEXT * 1.3];
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     const [dx, dy] = [(box.right - box.left + w) / 2 + 2, (box.bottom - box.top + h) / 2 + 2];
-    const inside = w <= box.right - box.left && h <= box.bottom - box.top ? [[0, 0]] : [];
-    const beside = [[dx, 0], [-dx, 0], [0, -dy], [0, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
-    return freePlace([...inside, ...beside].map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
+    const aligned = (w - box.right + box.left) / 2;
+    const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
+    return freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
   };
   return { group: svgElement("g", { class: "card tag" }, text), texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
 }
 
-// Put cards into the drawing, the most important first.
+// Put cards into the drawing, the most important first, and return those that have a place.
 function dealt(cards, host, pane, taken) {
   const most = Math.min(pane.width - 40, camera.TEXT * 20);
   const size = camera.TEXT / 13;
   const placed = [];
-  for (const { group, texts, place, row, lines } of cards) {
+  for (const { group, texts, place, row, lines, index } of cards) {
     texts.forEach((text, i) => setText(text, fitting([lines[i]], i === 0 ? "name" : "more", most / size)));
     const rect = place(Math.max(...texts.map((text, i) => widthOf(text.textContent, i === 0 ? "name" : "more"))) * size);
     if (rect === null) continue;
     texts.forEach((text, line) => setAttributes(text, { "text-anchor": "middle", x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2 + row * (line - lines.length / 2 + 0.74) }));
     group.prepend(svgElement("rect", { x: rect.left, y: rect.top, width: rect.right - rect.left, height: rect.bottom - rect.top, rx: 6 }));
     taken.push(rect);
-    placed.push(group);
+    placed.push({ group, index });
   }
-  host.replaceChildren(...placed);
+  host.replaceChildren(...placed.map(({ group }) => group));
+  return placed;
 }

@@ -33,7 +33,7 @@ class Picture {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, pane.width, pane.height);
-    Object.assign(this, { pane, inSight: 0, visible: { number, iteration } });
+    Object.assign(this, { pane, flying, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
     this.rects = []; // of all boxes in sight, with the height of a scene's title
@@ -57,7 +57,7 @@ class Picture {
     points.forEach(([px, py], i) => (i === 0 ? path.moveTo(px * scale + x, py * scale + y) : path.lineTo(px * scale + x, py * scale + y)));
   }
 
-  box({ x, y, w, h, node, scene, alias }, view, shown) {
+  box({ x, y, w, h, node, scene, result, alias }, view, shown) {
     if (node === null && scene === null) return;
     const rect = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y, w * view.scale, h * view.scale];
     const [left, top, wide, high] = rect;
@@ -67,6 +67,7 @@ class Picture {
     if (scene !== null) {
       this.layers.folder.rect(...rect);
       if (!shown) this.name(sceneTitle(places.scenes[scene]), rect, HEAD * view.scale);
+      if (result !== null && !this.flying && wide < this.pane.width / 2) return; // it shows its result
       const { count } = places.scenes[scene];
       for (let i = 0; i < count; i++) {
         const place = places.placement(scene, i);

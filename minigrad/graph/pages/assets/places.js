@@ -34,7 +34,7 @@ const places = (() => {
   // Return a box of a scene, or the edges of a line, in one iteration.
   const box = (scene, i, iteration) => {
     const about = scenes[scene].boxes[i];
-    return { ...about, node: pick(about.node, iteration), scene: pick(about.scene, iteration) };
+    return { ...about, node: pick(about.node, iteration), scene: pick(about.scene, iteration), result: pick(about.result, iteration) };
   };
   const edgesOf = (line, iteration) => (isList(line.edges[0]) ? line.edges[iteration] : line.edges);
 
@@ -68,17 +68,34 @@ const places = (() => {
   const holders = scenes.map(() => null); // the box that holds each scene
   for (const scene of scenes) for (const about of scene.boxes) for (const child of [about.scene ?? []].flat()) if (child !== null) holders[child] = about;
 
-  // The rows and columns in which a box shows the iterations of a scene, as large as possible.
-  const grids = scenes.map((scene, number) => {
-    const { width, height, count } = scene;
+  // Use for each scene the layout that is largest in a pane. Return whether one has changed.
+  function fit(pane) {
+    let changed = false;
+    for (const scene of scenes) {
+      const sizes = scene.forms.map((form) => Math.min(camera.fitScale(form, pane), 1.2 * camera.full));
+      const best = scene.forms[sizes.indexOf(Math.max(...sizes))];
+      if (scene.form === best) continue;
+      changed = true;
+      Object.assign(scene, { form: best, width: best.width, height: best.height });
+      scene.boxes.forEach((about, i) => ([about.x, about.y] = best.at[i]));
+      scene.lines.forEach((line, i) => (line.points = best.points[i]));
+    }
+    if (changed) grids = scenes.map(gridOf);
+    return changed;
+  }
+
+  // Return the rows and columns in which a box shows the iterations of a scene, as large as possible.
+  let grids = [];
+  const headOf = (holder) => (holder.result === undefined ? HEAD : 6); // a box with a result has no words above the picture
+  function gridOf({ width, height, count }, number) {
     const holder = holders[number];
     if (holder === null) return null;
-    const [w, h] = [holder.w - 12, holder.h - HEAD - 8];
+    const [w, h] = [holder.w - 12, holder.h - headOf(holder) - 8];
     const sizes = nd.range(count).map((i) => Math.min(w / (i + 1) / width, h / Math.ceil(count / (i + 1)) / height));
     const scale = Math.max(...sizes);
     const columns = sizes.indexOf(scale) + 1;
     return { columns, w: w / columns, h: h / Math.ceil(count / columns), scale: scale * 0.92 };
-  });
+  }
 
   // Return where one iteration of a scene lies in the scene around it: a point p is at p * scale + (x, y) there.
   function placement(number, iteration) {
@@ -87,13 +104,13 @@ const places = (() => {
     const holder = holders[number];
     const [column, row] = [iteration % columns, Math.floor(iteration / columns)];
     return {
-      scale, cell: { x: holder.x - holder.w / 2 + 6 + column * w, y: holder.y - holder.h / 2 + HEAD + row * h, w, h },
+      scale, cell: { x: holder.x - holder.w / 2 + 6 + column * w, y: holder.y - holder.h / 2 + headOf(holder) + row * h, w, h },
       x: holder.x - holder.w / 2 + 6 + (column + 0.5) * w - (width * scale) / 2,
-      y: holder.y - holder.h / 2 + HEAD + (row + 0.5) * h - (height * scale) / 2,
+      y: holder.y - holder.h / 2 + headOf(holder) + (row + 0.5) * h - (height * scale) / 2,
     };
   }
 
-  return { scenes, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode };
+  return { scenes, fit, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode };
 })();
 
 // Return the title of a scene. Inside a loop, it names the iteration.

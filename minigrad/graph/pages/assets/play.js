@@ -222,7 +222,8 @@ const play = {
   update() {
     if (this.parts.reset === undefined) return;
     const name = labelOf(graph.end[0]);
-    if (this.hasLoss()) this.change(this.parts.loss, name, this.loss(), this.loss(original));
+    if (this.hasLoss() && timeline.known(graph.end[0], state.step)) this.change(this.parts.loss, name, this.loss(), this.loss(original));
+    else this.parts.loss.textContent = `${name} = ?`; // a lesson asks for it first
     for (const row of this.parts.rows) this.updateRow(row, name);
     if (this.hasLoss()) this.updateTold();
     this.parts.reset.disabled = graph === original;

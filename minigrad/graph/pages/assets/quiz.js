@@ -22,21 +22,24 @@ const quiz = {
 
   // Return whether the quiz or the lesson asks a question of this kind at a step.
   puts(kind, step) {
-    if (step < 1 || step > graph.steps.length) return false;
+    if (step < 1 || step > graph.steps.length || this.results.get(`${kind} ${step}`)?.done) return false;
+    if (kind === "choice") return lesson.question(kind, step)?.hides ?? false;
     const [does] = graph.steps[step - 1];
     if (does === "forward" || !(this.on || lesson.question(kind, step) !== null)) return false;
-    if (this.results.get(`${kind} ${step}`)?.done) return false;
     return kind === "value" ? this.asked(step) !== null : does === "product";
   },
 
-  // Return whether the result of this step is hidden.
+  // Return whether the result of this step is hidden, because a question asks for it.
   hides(step) {
-    return step === state.step && this.puts("value", step);
+    return step === state.step && (this.puts("value", step) || this.puts("choice", step));
   },
 
-  // Return whether the gradient of a node is hidden because this step adds to it.
+  // Return whether the gradient of a node is hidden because this step adds to it, and its value because this step computes it.
   hidesGradient(node) {
     return this.hides(state.step) && timeline.at(state.step).source === node;
+  },
+  hidesValue(node) {
+    return this.hides(state.step) && timeline.at(state.step).kind === "forward" && timeline.at(state.step).target === node;
   },
 
   asksEdge() {
@@ -85,8 +88,8 @@ const quiz = {
     return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge, graph).length });
   },
 
-  reveal() {
-    this.count("value", state.step, false, true);
+  reveal(kind = "value") {
+    this.count(kind, state.step, false, true);
     this.said = null;
     render();
   },
@@ -177,10 +180,11 @@ const quiz = {
 
   section() {
     const parts = [];
-    if (this.hides(state.step)) parts.push(...this.valueQuestion());
+    const asks = this.puts("value", state.step);
+    if (asks) parts.push(...this.valueQuestion());
     else if (this.asksEdge()) parts.push(...this.edgeQuestion());
     else if (this.on) parts.push(element("p", { class: "note" }, word(state.step === graph.steps.length ? "quizDone" : "noQuestion")));
-    if (this.said) parts.splice(this.hides(state.step) ? parts.length : 0, 0, verdict(this.said));
+    if (this.said) parts.splice(asks ? parts.length : 0, 0, verdict(this.said));
     const score = this.score();
     if (parts.length > 0 && score.asked > 0) parts.push(element("p", { class: "note", id: "score" }, word("score", score)));
     return parts;

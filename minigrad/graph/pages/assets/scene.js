@@ -13,7 +13,7 @@ function nodeTexts(number) {
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
   const ghost = known ? editing.ghost(number) : null;
   return {
-    name: labelOf(number),
+    names: node.named ? [labelOf(number)] : [labelOf(number), equation.callWithPlaces(number), node.operation ?? ""].filter(Boolean),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
@@ -72,6 +72,10 @@ class SceneView {
   // Remember the size of the pane, because reading it makes the browser lay out the page.
   measure() {
     this.pane = { width: this.host.clientWidth, height: this.host.clientHeight };
+    const window = `${innerWidth} ${innerHeight} ${document.body.className.includes("projector")} ${find("card").clientWidth}`;
+    if (this.window === window) return; // a longer formula makes the pane lower, but moves no box
+    this.window = window;
+    if (places.fit({ width: this.pane.width, height: Math.min(this.pane.height, innerHeight * 0.55) })) Object.assign(this, { number: null, shown: null });
   }
 
   get scene() {
@@ -232,42 +236,34 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, write the names of the result and of the leaves, where they cover neither another box nor another name. More
-  // than 16 leaves have no names, nor has a leaf in a drawing that is less than three times as wide as its name.
+  // In the whole program, write the names that do not fit into their boxes beside them, where they cover neither another box nor a name.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
-    const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
-    const named = leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
-    const tags = named.filter((node) => this.current.every((end) => end.node !== node)).flatMap((node) => {
-      const [scene, iteration] = [places.ofNode(node), places.iterationOfNode[node]];
-      const there = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
-      const about = places.scenes[scene].boxes[places.boxOf(scene, iteration, node)];
-      const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
-      if (own && own.texts.name.textContent !== "") return []; // its box shows the name
-      if (!own && node !== graph.end[0] && places.scenes[scene].width * there.scale < 3 * widthOf(labelOf(node), "name") * (camera.TEXT / 13)) return [];
-      const rect = camera.rect(about, there);
-      const around = (r) => r.left < rect.left && r.right > rect.right && r.top < rect.top && r.bottom > rect.bottom;
-      const others = this.picture.rects.flatMap((r) => (r.node === node ? [] : [around(r) ? { ...r, bottom: r.top + r.head } : r]));
-      return [tagOf(labelOf(node), rect, taken, others, this.pane)];
-    });
-    dealt(tags, this.tags, this.pane, taken);
+    const rects = this.boxes.map(({ about }) => camera.rect(about));
+    const nameless = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
+    const tags = nameless.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane) }));
+    for (const { index } of dealt(tags, this.tags, this.pane, taken)) this.boxes[index].texts.name.replaceChildren(), this.boxes[index].seen.delete("name");
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there.
   // It travels once: a zoom or a click does not send it again.
   showPulses() {
+    if (overview.handle !== null) return; // it sends its own
     const key = [state.step, state.before, this.number, this.iteration, quiz.hides(state.step)].join();
     if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step), timeline.at(state.step + 1)));
     Object.assign(this, { sent: key, sentIn: graph });
     for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
   }
 
+  // Return a pulse on the line of an edge, in a list; an empty list if the edge is inside a closed box.
+  pulse(edge, kind, array, sign = signOf(array)) {
+    const line = this.lineWith([edge]);
+    return line ? [svgElement("path", { class: `pulse ${sign} ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array), "stroke-width": thickness(array) / camera.scale })] : [];
+  }
+
   pulsesOf(at, undone) {
     const made = [];
-    const add = (edge, array, kind) => {
-      const line = this.lineWith([edge]);
-      if (line) made.push(svgElement("path", { class: `pulse ${signOf(array)} ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array) }));
-    };
+    const add = (edge, array, kind) => made.push(...this.pulse(edge, kind, array));
     if (at !== null && at.edge !== null) {
       const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
       add(at.edge, amountOrRaw(state.step), `travels${half}`);

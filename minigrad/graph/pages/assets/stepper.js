@@ -117,6 +117,7 @@ function announce() {
 // Going from step to step
 
 function go(step) {
+  overview.stop();
   state.before = state.step;
   state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
   state.cell = 0;
@@ -234,6 +235,59 @@ function stop() {
   state.playing = null;
 }
 
+// Shows the whole program in ten seconds: the values fill in, then the gradients flow back, each as a pulse of its width.
+const overview = {
+  SECONDS: 10,
+  FORWARD: 0.4, // the share of the time for the forward pass
+  handle: null,
+
+  toggle() {
+    if (overview.handle !== null) return overview.stop();
+    if (quiz.on || lesson.asks) return setText(find("live"), word("overviewAsks"));
+    wholeProgram();
+    view.pulses.replaceChildren();
+    overview.show(Math.min(1, timeline.count));
+    const start = performance.now();
+    const next = (now) => {
+      const t = (now - start) / 1000 / overview.SECONDS;
+      const [turn, rest] = [timeline.turn, timeline.count - timeline.turn];
+      overview.show(Math.max(1, Math.ceil(t < overview.FORWARD ? (t / overview.FORWARD) * turn : turn + ((t - overview.FORWARD) / (1 - overview.FORWARD)) * rest)));
+      if (t < 1) overview.handle = requestAnimationFrame(next);
+      else overview.stop();
+    };
+    overview.handle = requestAnimationFrame(next);
+  },
+
+  // Show a step of the whole program, and send the pulses of the steps since the last one.
+  show(step) {
+    const from = state.step;
+    state.step = Math.min(step, timeline.count);
+    document.body.classList.toggle("in-backward", state.step > timeline.turn);
+    light();
+    view.current = [];
+    view.place();
+    renderControls();
+    if (!still()) for (let one = from + 1; one <= state.step; one++) view.pulses.append(...overview.pulses(timeline.at(one)));
+  },
+
+  pulses({ kind, edge, target }) {
+    const made = kind === "forward" ? operandsOf(target).flatMap((one) => view.pulse(one, "arrives", null, "value")) : view.pulse(edge, "travels", amountOf(edge));
+    for (const one of made) one.addEventListener("animationend", () => one.remove());
+    return made;
+  },
+
+  stop() {
+    if (overview.handle === null) return;
+    cancelAnimationFrame(overview.handle);
+    overview.handle = null;
+    state.selected = graph.end[0];
+    draw();
+    view.current = [];
+    view.place();
+    link();
+  },
+};
+
 function togglePlay() {
   if (state.playing === null) return playOn();
   stop();
@@ -299,6 +353,8 @@ const KEYS = {
   "-": () => zoomBy(0.8),
   "0": wholeProgram,
   Escape: wholeProgram,
+  o: overview.toggle,
+  O: overview.toggle,
   p: toggleProjector,
   P: toggleProjector,
 };
@@ -363,9 +419,13 @@ addEventListener("hashchange", () => {
   if (step !== null && step !== state.step) go(step);
 });
 new ResizeObserver(() => {
+  const first = view.number === null;
   view.measure();
-  if (view.number === null) return;
+  if (first) return;
+  const turned = view.number === null; // another layout is larger now
+  if (turned) view.show(state.scene, state.iteration);
   view.aim();
+  if (turned) draw();
   if (view.svg.classList.contains("flying")) view.fly(); // on to where the step is now
   else view.place();
 }).observe(find("graph"));

@@ -89,8 +89,9 @@ const timeline = {
     return arrived.length < 2 ? null : graph.edges[arrived.at(-2).edge].sum;
   },
 
+  // Before the first step, the page shows the values of the whole run, unless a question would then be answered.
   known(node, step) {
-    return this.computed[node] <= step;
+    return (this.computed[node] <= step && !quiz.hidesValue(node)) || (step === 0 && !quiz.on && !lesson.asks);
   },
 
   value(node, output, step) {

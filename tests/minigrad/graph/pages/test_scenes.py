@@ -93,11 +93,14 @@ def check(graph: Graph, found: list[Data], home: list[int]) -> None:
                     known = opened if "scene" in box else own
                     assert number not in known
                     known[number] = i, t, j
-    assert sorted(own) == [node.id for node in graph.nodes]
-    assert [own[node.id][0] for node in graph.nodes] == home
+    boxed = [node.id for node in graph.nodes if not node.numeral]
+    assert sorted(number for number in own if not graph.nodes[number].numeral) == boxed
+    assert [own[number][0] for number in boxed] == [home[number] for number in boxed]
     assert sorted(opened) == list(range(1, len(found)))
     assert [scene["parent"] for scene in found[1:]] == [opened[i][0] for i in range(1, len(found))]
     for number, edge in enumerate(graph.edges):
+        if graph.nodes[edge.source].numeral:
+            continue  # the label of the operation shows it
         i, t, target = own[edge.target]
         scene = found[i]
         (line,) = [line for line in scene["lines"] if number in steps(scene, line["edges"])[t] and line["to"] == target]
@@ -119,18 +122,20 @@ def holds(box: Data, scene: Data, t: int, node: int, own: Any, opened: Any) -> b
 
 
 def check_geometry(scene: Data) -> None:
-    corners = []
-    for box in scene["boxes"]:
-        x, y, w, h = box["x"], box["y"], box["w"], box["h"]
-        corners.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
-    for i, (left, top, right, bottom) in enumerate(corners):
-        assert left >= -1 and top >= -1 and right <= scene["width"] + 1 and bottom <= scene["height"] + 1
-        for other in corners[:i]:
-            assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
-    for line in scene["lines"]:
-        for end, (x, y) in zip((line["from"], line["to"]), (line["points"][0], line["points"][-1])):
-            left, top, right, bottom = corners[end]
-            assert left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2
+    assert 1 <= len(scene["forms"]) <= 4
+    for form in scene["forms"]:
+        corners = []
+        for (x, y), box in zip(form["at"], scene["boxes"], strict=True):
+            corners.append((x - box["w"] / 2, y - box["h"] / 2, x + box["w"] / 2, y + box["h"] / 2))
+        for i, (left, top, right, bottom) in enumerate(corners):
+            assert left >= -1 and top >= -1 and right <= form["width"] + 1 and bottom <= form["height"] + 1
+            for other in corners[:i]:
+                assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
+        for line, points in zip(scene["lines"], form["points"], strict=True):
+            assert all(-1 <= x <= form["width"] + 1 and -1 <= y <= form["height"] + 1 for x, y in points)
+            for end, (x, y) in zip((line["from"], line["to"]), (points[0], points[-1])):
+                left, top, right, bottom = corners[end]
+                assert left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2
 
 
 # --- loops ---
@@ -155,8 +160,7 @@ def test_a_loop_is_one_scene_of_one_step() -> None:
         "multiply",
         "add",
         "tanh",
-        None,
-    ]  # and 0.1 * i
+    ]  # 0.1 * i is a number in the label of the second
     tanh = own[3]
     before = [box["node"] for box in loop["boxes"] if box.get("alias") and box["node"][1:] == tanh[:-1]]
     assert len(before) == 1 and graph.nodes[before[0][0]].name == "h0"  # what a step reads from the one before
@@ -167,7 +171,7 @@ def test_a_loop_is_one_scene_of_one_step() -> None:
 
 
 def test_a_short_loop_stays_open() -> None:
-    assert len(drawn(recurrence(3))[1]) == 1
+    assert "loop" not in {scene["kind"] for scene in drawn(recurrence(3))[1]}
 
 
 def test_a_loop_in_a_loop() -> None:
@@ -181,7 +185,9 @@ def test_a_loop_in_a_loop() -> None:
     graph, found, home = drawn(h)
     check(graph, found, home)
     assert [(scene["kind"], scene["count"]) for scene in found] == [("program", 1), ("loop", 6), *[("loop", 10)] * 6]
-    assert [scene.get("like") for scene in found[2:]] == [7] * 5 + [None]  # the last one is laid out first
+    assert [scene.get("like") for scene in found[2:]] == [6] * 4 + [
+        None
+    ] * 2  # the last one holds the end, which is large
 
 
 def test_a_step_that_reads_otherwise_ends_the_loop() -> None:
@@ -213,9 +219,9 @@ def test_equal_layers_fold_and_what_differs_by_name_does_not() -> None:
     assert [(scene["kind"], scene["title"], scene["of"], scene["count"]) for scene in found[1:]] == [
         ("loop", "layers", "object", 6)
     ]
-    _, found, _ = drawn(layers(["query", "key", "value", "output"]))
-    assert [scene["title"] for scene in found] == ["", "query", "key", "value", "output"]
-    assert found[2]["like"] == 3  # the first reads a leaf, and nothing reads the last
+    _, found, _ = drawn(layers(["query", "key", "value", "output", "head"]))
+    assert [scene["title"] for scene in found] == ["", "query", "key", "value", "output", "head"]
+    assert found[2]["like"] == 3  # the first reads a leaf, and the last holds the end
 
 
 def straight(operations: int) -> Any:
@@ -279,6 +285,77 @@ def test_a_value_that_nothing_reads_any_more_and_a_module_that_runs_twice() -> N
     found = drawn(h)
     check(*found)
     assert [scene["title"] for scene in found[1] if scene["kind"] == "module"] == ["shared, call 1", "shared, call 2"]
+
+
+# --- statements, results and layouts ---
+
+
+def gates() -> Any:
+    """Four gates, three of them sigmoids in a function: too many operations to be seen at once."""
+    rng = np.random.default_rng(0)
+    w = {gate: leaf(rng.normal(size=(3, 2)), f"w_{gate}") for gate in "ifog"}
+    x = np.array([0.5, -1.0])
+
+    def sigmoid(z: Any) -> Any:
+        return 1 / (1 + np.exp(-z))
+
+    with mg.trace():
+        i = sigmoid(w["i"] @ x)
+        f = sigmoid(w["f"] @ x)
+        o = sigmoid(w["o"] @ x)
+        g = np.tanh(w["g"] @ x)
+        h = o * np.tanh(f + i * g)
+        return (h * h).sum()
+
+
+def test_a_statement_is_one_box_named_by_its_variable_in_a_program_of_many_operations() -> None:
+    graph, found, home = drawn(gates())
+    check(graph, found, home)
+    program, *inside = found
+    assert [scene["title"] for scene in inside] == ["i", "f", "o", "g", "h", inside[-1]["title"]]
+    assert {scene["kind"] for scene in inside} == {"statement"}
+    names = {graph.nodes[box["node"]].label for box in program["boxes"] if "node" in box}
+    assert names == {"w_i", "w_f", "w_o", "w_g", "x"}  # what has a name is outside of the box that reads it
+    results = [graph.nodes[box["result"]].label for box in program["boxes"] if "scene" in box]
+    assert results[:5] == ["i", "f", "o", "g", "h"]
+    operations = [graph.nodes[box["node"]].operation for box in inside[0]["boxes"] if not box.get("alias")]
+    assert operations == ["matmul", "negative", "exp", "add", "divide"]  # and no box for either 1
+
+
+def test_a_value_that_two_statements_read_is_no_part_of_one() -> None:
+    x = leaf(0.5, "x")
+    with mg.trace():
+        values: list[Any] = [np.tanh(x)]
+        for _ in range(7):
+            values.append(np.sin(values[-1] * values[0]))
+    graph, found, home = drawn(values[-1])
+    check(graph, found, home)
+    (tanh,) = [node.id for node in graph.nodes if node.operation == "tanh"]
+    assert home[tanh] == 0
+
+
+def test_a_module_of_modules_is_open_if_all_is_readable_at_once() -> None:
+    def run(layers: int) -> list[Data]:
+        h: Any = leaf(0.5, "x")
+        with mg.trace(), scope(object(), "net"):
+            for i in range(layers):
+                with scope(object(), "abcdefghijklmn"[i]):
+                    h = np.tanh(h * leaf(0.3))
+        return drawn(h)[1]
+
+    assert [scene["title"] for scene in run(2)] == ["", "a", "b"]
+    assert [scene["title"] for scene in run(14)][:2] == ["", "net"]
+
+
+def test_a_long_chain_is_laid_out_in_rows_and_columns() -> None:
+    x = leaf(0.5, "x")
+    with mg.trace():
+        for kind in (np.tanh, np.sin, np.cos, np.arctan, np.exp, np.sinh, np.tanh, np.sin):
+            x = kind(x)
+    scene = drawn(x)[1][0]
+    check_geometry(scene)
+    shapes = [form["width"] / form["height"] for form in scene["forms"]]
+    assert max(shapes) > 1.5 and all(0.5 < shape < 3.5 for shape in shapes)
 
 
 def lines(scene: Data) -> Iterator[tuple[int, int]]:

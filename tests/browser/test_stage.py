@@ -1,0 +1,116 @@
+"""The stepper on a stage: projector mode is the lesson, what is asked stays hidden, and the overview plays the whole run."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import minigrad as mg
+from minigrad import explain
+from tests.browser.stepper_programs import fan_out, opened
+
+Show = Callable[..., Any]
+
+ASKS = {
+    "title": "One operation",
+    "steps": [
+        {"at": "forward of u", "stop": True, "text": "A product."},
+        {
+            "at": "forward of y",
+            "text": "It is 42.",
+            "question": {
+                "kind": "choice",
+                "text": "What is `y`?",
+                "hides": True,
+                "choices": [{"text": "13", "feedback": "That is the sum."}, {"text": "42", "right": True}],
+            },
+        },
+        {"at": "backward of y", "question": {"kind": "value"}},
+    ],
+}
+
+
+def asking(tmp_path: Path, show: Show, *size: int) -> Any:
+    x = mg.Tensor(3.0, requires_grad=True, name="x")
+    with mg.trace():
+        u = 2 * x
+        y = 7 * u
+    explain(y, tmp_path / "page.html", {"x": x, "u": u}, lesson=ASKS)
+    return show(tmp_path / "page.html", *(size or (1280, 720)))
+
+
+def everything(page: Any) -> str:
+    """All that can be read on the page."""
+    fields = "[...document.querySelectorAll('input')].map((one) => one.value + one.ariaValueText).join(' ')"
+    return str(page.inner_text("body") + page.evaluate(fields))
+
+
+def test_the_page_shows_no_value_that_the_lesson_asks_for(tmp_path: Path, show: Show) -> None:
+    page = asking(tmp_path, show)
+    for step in (0, 1, 2):
+        page.evaluate(f"go({step})")
+        assert "y = ?" in page.inner_text("#play-section")
+        shown = everything(page).replace("1342", "").replace("13\n42", "").replace("13 42", "")
+        assert "= 42" not in shown and "It is" not in shown
+    assert "A product." not in page.inner_text("#lesson-section")  # a stop shows no text of the one before
+    assert "=?" in "".join(page.locator("#title-section math").all_text_contents())
+    page.click("[data-key=choice0]")
+    assert "That is the sum." in page.inner_text("#lesson-section") and "y = ?" in everything(page)
+    page.click("[data-key=choice1]")
+    assert "It is 42." in page.inner_text("#lesson-section") and "y = 42" in page.inner_text("#play-section")
+
+
+def test_the_answer_of_a_choice_is_shown_on_demand_and_counts_as_wrong(tmp_path: Path, show: Show) -> None:
+    page = asking(tmp_path, show)
+    page.evaluate("go(2)")
+    page.click("[data-key=reveal-choice]")
+    assert "✓ 42" in page.inner_text("#lesson-section") and "It is 42." in page.inner_text("#lesson-section")
+    assert page.evaluate("[quiz.score().right, quiz.score().asked]") == [0, 1]
+    assert page.locator("[data-key=reveal-choice]").count() == 0
+
+
+def test_the_projector_mode_is_the_lesson(tmp_path: Path, show: Show) -> None:
+    page = asking(tmp_path, show)
+    page.keyboard.press("p")
+    page.click("[data-key=stop-next]")
+    page.click("[data-key=stop-next]")
+    card = page.locator("#card")
+    assert "What is y?" in card.inner_text() and card.locator("[data-key=reveal-choice]").is_visible()
+    assert (
+        page.locator("#code-pane .line:visible").all_text_contents()
+        == page.locator("#code-pane .line.now").all_text_contents()
+    )
+    page.click("[data-key=stop-next]")
+    assert card.locator("#answer").is_visible() and card.locator("[data-key=reveal]").is_visible()
+    page.fill("#answer", "7")
+    page.press("#answer", "Enter")
+    assert card.locator(".right").is_visible()
+    for one in ("#title-section", "#code-pane", "#graph", "#card", "#next"):
+        box = page.locator(one).bounding_box()
+        assert box["height"] > 20 and box["y"] >= 0 and box["y"] + box["height"] <= 721
+    page.keyboard.press("p")
+    assert page.locator("#panel #quiz-section").is_visible() and page.locator("body > #lesson-section").is_visible()
+
+
+def test_the_overview_plays_the_whole_run_and_stops_at_its_end(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show, reduced_motion="no-preference")
+    page.evaluate("overview.SECONDS = 1.2")
+    page.keyboard.press("o")
+    page.wait_for_function("() => state.step > timeline.turn && view.pulses.querySelector('.travels')")
+    assert page.evaluate("state.scene") == 0
+    widths = page.locator(".pulse.travels").evaluate_all("(all) => all.map((one) => Number(one.dataset.wide))")
+    assert all(1.5 <= wide <= 14 for wide in widths)
+    page.wait_for_function("() => overview.handle === null")
+    assert page.evaluate("state.step === timeline.count") and page.locator("svg.scene .box.has").count() == 9
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("state.step === timeline.count - 1")
+
+
+def test_a_key_ends_the_overview_and_a_lesson_that_asks_has_none(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    page.keyboard.press("o")
+    page.keyboard.press("Home")
+    assert page.evaluate("overview.handle === null && state.step === 0")
+    page = asking(tmp_path, show)
+    page.keyboard.press("o")
+    assert page.evaluate("overview.handle === null && state.step === 0")
+    assert "asks for numbers" in page.text_content("#live")
