@@ -10,6 +10,7 @@
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks views           the stepper's page: what is in sight, in four windows (needs a browser)
+    python -m benchmarks looks           the same for the lessons and six programs: what is wrong with what is seen
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
     python -m benchmarks table           put the latest table into docs/speed.md
@@ -44,6 +45,7 @@ from benchmarks import (
     guard,
     harness,
     imports,
+    looks,
     micro,
     pages,
     real,
@@ -311,6 +313,10 @@ def run_views(options: argparse.Namespace) -> None:
     (report.RESULTS / "views.md").write_text(found, encoding="utf-8")
 
 
+def run_looks(options: argparse.Namespace) -> None:
+    (report.RESULTS / "looks.md").write_text(f"{looks.table()}\n", encoding="utf-8")
+
+
 def run_pages(options: argparse.Namespace) -> None:
     found = f"{report.machine()}\n\n{pages.table()}\n"
     (report.RESULTS / "pages.md").write_text(found, encoding="utf-8")
@@ -391,6 +397,7 @@ COMMANDS = {
     "imports": run_imports,
     "pages": run_pages,
     "views": run_views,
+    "looks": run_looks,
     "scaling": run_scaling,
     "floors": run_floors,
     "guard": run_guard,

@@ -28,8 +28,9 @@ WIDEST = 260
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
 SHRUNK = 0.35  # the largest scale of that picture
-# The pane of the graph, in px if the smallest text has 12 px: on a phone, on a page, on a projector with and without a card.
-PANES = (390, 340), (560, 410), (420, 250), (640, 240)
+# The pane of the graph, in px if the smallest text has 12 px: on a phone, on a page, on a projector with a card and without it,
+# and in projector mode on a phone.
+PANES = (390, 340), (560, 410), (420, 250), (640, 240), (190, 280)
 LARGEST = 1.2  # the largest scale of a scene; with it, a layout needs no more columns
 MOST_COLUMNS = 4
 TURNED = 0.94  # what a layout is worth for each line that turns into the next column, because it is harder to follow
@@ -45,7 +46,7 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
     numbers = {id(unit): i for i, unit in enumerate(order)}
     sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
     for end, _ in graph.ends[:1]:
-        sizes[end] = round(GROWN * sizes[end][0]), round(GROWN * sizes[end][1])
+        sizes[end] = round(GROWN * sizes[end][0]), round(GROWN * 1.2 * sizes[end][1])  # so that the value fits, too
     drawn: dict[Hashable, int] = {}
     result: list[dict[str, Any]] = [{} for _ in order]
     pictures: dict[int, tuple[int, int]] = {}

@@ -22,7 +22,8 @@ const camera = {
   },
 
   fitScale({ width, height }, pane) {
-    return Math.min((pane.width - 2 * this.MARGIN) / width, (pane.height - 2 * this.MARGIN) / height);
+    const part = (size) => Math.max(size - 2 * this.MARGIN, size / 2);
+    return Math.min(part(pane.width) / width, part(pane.height) / height);
   },
 
   // Show the whole scene, at any scale.

@@ -12,27 +12,54 @@ function toggleProjector() {
   render(true);
 }
 
-// In projector mode, make the formula as large as its place allows, and never under 24 px. Otherwise shrink a vector that is wider
-// than a phone.
+// Make the formula as large as its place allows in projector mode, and never under 24 px. A side that is too wide, there or on a phone,
+// is broken before its operators; what is still too wide shrinks.
 function fitFormula() {
   const section = find("title-section");
   const formula = section.querySelector(".equation");
-  if (camera.TEXT === 12 && innerWidth > 800) return;
-  if (camera.TEXT === 12) {
-    for (const part of formula.querySelectorAll("math:has(.matrix)")) {
-      let size = 1; // spaces do not shrink with the letters in every font, so one step may not be enough
-      while (size > 0.62 && part.scrollWidth > part.clientWidth + 1) {
-        size = Math.max(0.62, (size * (part.clientWidth - 2)) / part.scrollWidth);
-        part.style.fontSize = `${size}em`;
-      }
+  const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1);
+  const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
+  if (camera.TEXT > 12) {
+    let size = 48;
+    do formula.style.fontSize = `${size}px`;
+    while (!fits() && (size -= 4) >= 24);
+  } else if (innerWidth > 800) return;
+  for (const part of wide()) part.replaceWith(...brokenMath(part));
+  for (let count = 2; count < 5; count++) for (const part of wide()) stackLabels(part, count);
+  for (const part of innerWidth > 900 ? [] : wide()) {
+    part.classList.add("shrunk");
+    const least = 14 / parseFloat(getComputedStyle(part).fontSize); // then no letter is under 12 px
+    let size = 1; // spaces do not shrink with the letters in every font, so one step may not be enough
+    while (size > least && part.scrollWidth > part.clientWidth + 1) {
+      size = Math.max(least, (size * (part.clientWidth - 2)) / part.scrollWidth);
+      part.style.fontSize = `${size}em`;
     }
-    return;
   }
-  for (let size = 48; size >= 24; size -= 4) {
-    formula.style.fontSize = `${size}px`;
-    const parts = [formula, ...formula.querySelectorAll("math")];
-    if (section.scrollHeight <= section.clientHeight && parts.every((part) => part.scrollWidth <= part.clientWidth + 1) && section.clientHeight <= innerHeight * 0.3) return;
+}
+
+// Write the long names of a formula in lines below each other.
+function stackLabels(math, count) {
+  for (const label of math.querySelectorAll(".label-in-math, .stacked")) {
+    const text = label.textContent;
+    const lines = broken(text.split(/(?<=[\s(\[,._])/), (1.2 * widthOf(text, "name")) / count);
+    const row = (line) => mathElement("mtr", {}, mathElement("mtd", {}, mathElement("mtext", { class: "label-in-math" }, line)));
+    if (lines.length > 1) label.replaceWith(mathElement("mtable", { class: "stacked" }, ...lines.map(row)));
   }
+}
+
+// Return a formula in parts, each of which begins with an operator or is a word. A line can be broken between them.
+function brokenMath(math) {
+  const flat = (part) => (part.localName === "mrow" ? [...part.children].flatMap(flat) : part.localName === "mtext" && /\s/.test(part.textContent.trim()) ? part.textContent.trim().split(/\s+/).map((text) => mathElement("mtext", {}, `\u00a0${text}`)) : [part]);
+  const atoms = [...math.children].flatMap(flat);
+  const parts = [[]];
+  atoms.forEach((atom, i) => {
+    const text = atom.textContent;
+    const operator = atom.localName === "mo" && !"(),|".includes(text) && !"(".includes(atoms[i - 1]?.textContent ?? "(");
+    if ((operator || atom.localName === "mtext") && parts.at(-1).length > 0) parts.push([]);
+    if (operator) atom.setAttribute("form", "infix");
+    parts.at(-1).push(atom);
+  });
+  return parts.map((part) => mathElement("math", { displaystyle: "true", class: `broken ${math.getAttribute("class") ?? ""}` }, ...part));
 }
 
 const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";

@@ -33,7 +33,7 @@ class BoxView {
   }
 
   updateNode({ node, alias, scene }, lit) {
-    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])], operation: "" }) };
+    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])].flatMap((name) => [name, name.split(" · ")[0]]), operation: "" }) };
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
     const flags = {
@@ -109,7 +109,7 @@ class BoxView {
   // Return the size of text in the box. The end of the program is larger, if its name and value fit.
   get unit() {
     const grown = GROWN * camera.unit;
-    return this.isEnd && 2 * ROW * grown < this.about.h ? grown : camera.unit;
+    return this.isEnd && (2 * ROW + 2) * grown <= this.about.h ? grown : camera.unit;
   }
 
   drawHeats(heats, { valueArray, gradientArray }, top) {
@@ -173,10 +173,27 @@ class BoxView {
     setText(part, fitting(options, name, room / this.unit));
   }
 
-  writeLines(lines, x, y, row) {
+  // Write nothing but the name, in lines of any letters, and as much smaller as it needs.
+  squeeze() {
+    const { w, h, x, y } = this.about;
+    const name = this.names.at(-1);
+    const least = innerWidth > 900 ? camera.TEXT : 12; // on a phone, projector mode is for one reader
+    for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
+      const row = ROW * camera.unit * size * 0.8;
+      const lines = broken([...name], (w - 3 * camera.unit) / (camera.unit * size));
+      if (lines.length * row > h || widthOf(lines[0], "name") * camera.unit * size > w) continue;
+      for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
+      this.seen.clear();
+      this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
+      return;
+    }
+  }
+
+  writeLines(lines, x, y, row, size = 1) {
     const key = [lines, x, y, row].join("\n");
     if (this.seen.get("name") === key) return;
     this.seen.set("name", key);
+    this.texts.name.style.fontSize = size === 1 ? "" : `${size}em`;
     setAttributes(this.texts.name, { x, y });
     this.texts.name.replaceChildren(...(lines.length < 2 ? lines : lines.map((line, i) => svgElement("tspan", { x, y: y + i * row }, line))));
   }
@@ -206,15 +223,20 @@ function named(names, room, rows) {
   const whole = names.find((name) => widthOf(name, "name") <= room);
   if (whole !== undefined) return [whole];
   for (const name of names) {
-    const lines = [""];
-    for (const part of name.split(/(?<=[._\s(\[,])/)) {
-      if (widthOf(lines.at(-1) + part.trimEnd(), "name") <= room) lines.push(lines.pop() + part);
-      else lines.push(part);
-    }
-    const kept = lines.filter((line) => line !== "");
-    if (kept.length <= rows && kept.every((line) => widthOf(line.trimEnd(), "name") <= room)) return kept;
+    const lines = broken(name.split(/(?<=[._\s(\[,])/), room);
+    if (lines.length <= rows && lines.every((line) => widthOf(line.trimEnd(), "name") <= room)) return lines;
   }
   return [cut(names.at(-1), "name", room)].filter(Boolean);
+}
+
+// Return the parts of a name in lines, as many parts in each line as there is room for.
+function broken(parts, room) {
+  const lines = [""];
+  for (const part of parts) {
+    if (lines.at(-1) === "" || widthOf(lines.at(-1) + part.trimEnd(), "name") <= room) lines.push(lines.pop() + part);
+    else lines.push(part);
+  }
+  return lines;
 }
 
 // Return the first text that is not wider than the room, or else the last one, cut.
@@ -305,18 +327,26 @@ function card(lines, { left, right, top, bottom }, taken, pane, kind) {
   return { group, texts, place, row, lines };
 }
 
-// Return the name of a box as a card beside it, where it covers none of the other boxes and cards.
+const clamp = (at, least, most) => Math.max(least, Math.min(most, at));
+
+// Return the name of a box as a card beside it, or further away with a line to it, where it covers none of the other boxes and cards.
 function tagOf(name, box, taken, others, pane) {
   const text = svgElement("text", { class: "label name" });
+  const group = svgElement("g", { class: "card tag" }, text);
   const place = (width) => {
     const [w, h] = [width + 4, camera.TEXT * 1.3];
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     const [dx, dy] = [(box.right - box.left + w) / 2 + 2, (box.bottom - box.top + h) / 2 + 2];
     const aligned = (w - box.right + box.left) / 2;
     const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
-    return freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
+    const near = freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
+    if (near !== null) return near;
+    const turns = nd.range(12).map((i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]);
+    const far = freePlace(nd.range(8).flatMap((i) => turns.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others], pane);
+    if (far !== null) group.append(svgElement("path", { class: "leader", d: `M${clamp(x, far.left, far.right)} ${clamp(y, far.top, far.bottom)}L${clamp(far.left + w / 2, box.left, box.right)} ${clamp(far.top + h / 2, box.top, box.bottom)}` }));
+    return far;
   };
-  return { group: svgElement("g", { class: "card tag" }, text), texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
+  return { group, texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
 }
 
 // Put cards into the drawing, the most important first, and return those that have a place.

@@ -13,7 +13,7 @@ function nodeTexts(number) {
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
   const ghost = known ? editing.ghost(number) : null;
   return {
-    names: node.named ? [labelOf(number)] : [labelOf(number), equation.callWithPlaces(number), node.operation ?? ""].filter(Boolean),
+    names: node.named ? [...new Set([labelOf(number), labelOf(number).split(" · ")[0]])] : [labelOf(number), equation.callWithPlaces(number), node.operation ?? ""].filter(Boolean),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
@@ -242,7 +242,10 @@ class SceneView {
     const rects = this.boxes.map(({ about }) => camera.rect(about));
     const nameless = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
     const tags = nameless.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane) }));
-    for (const { index } of dealt(tags, this.tags, this.pane, taken)) this.boxes[index].texts.name.replaceChildren(), this.boxes[index].seen.delete("name");
+    const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
+    for (const box of placed) box.texts.name.replaceChildren();
+    for (const box of nameless) if (!placed.has(box)) box.squeeze();
+    for (const box of nameless) box.seen.clear(); // the next update writes it again
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there.

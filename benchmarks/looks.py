@@ -1,0 +1,286 @@
+"""What is wrong with what the stepper's pages show: those of the lessons at every stop, and of six programs at the first sight.
+
+``python -m benchmarks looks`` opens each page in three windows, as a page and in projector mode, light and dark, in English and
+Japanese. A row of its table is one of these looks: the names that are in or beside their own boxes, what is cut, the smallest
+text, and what the browser reported. Needs playwright and chromium or Chrome.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+import nn
+from benchmarks import report
+from benchmarks.pages import chromium
+from minigrad import Tensor
+from models.gpt import GPT, GPTConfig
+
+LESSONS = Path(__file__).parents[1] / "examples" / "lessons"
+WINDOWS = {"desk": (1280, 720), "large": (1920, 1080), "phone": (390, 844)}
+LOOKS = [(projector, theme, language) for projector in (False, True) for theme, language in
+         (("light", "en"), ("dark", "en"), ("light", "ja"))]  # fmt: skip
+PROJECTED = 24  # px: the smallest text in projector mode; elsewhere it is 12
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+
+# [names, sentences about what is wrong, the smallest text in px]. A name is complete if it is the label of its box, or the
+# operation in another form. Elements that the reader can scroll count as cut only where the projector shows them.
+SEEN = """() => {
+  const wrong = [];
+  const pane = find("graph").getBoundingClientRect();
+  const rectOf = (one) => one.getBoundingClientRect();
+  const common = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+  const over = (a, b) => common(a, b, "left", "right") > 1 && common(a, b, "top", "bottom") > 1;
+  const inside = (a, b) => a.left > b.left - 1 && a.right < b.right + 1 && a.top > b.top - 2 && a.bottom < b.bottom + 2;
+  const whole = state.step === 0 && state.scene === 0;
+  const boxes = view.boxes.filter(({ group }) => !group.classList.contains("absent"))
+    .map((box) => ({ box, rect: rectOf(box.shape), text: box.texts.name }));
+  const texts = [];
+  let names = 0;
+  for (const { box, rect, text } of boxes) {
+    if (text.textContent === "" || getComputedStyle(text).visibility === "hidden") continue;
+    names++;
+    const own = rectOf(text);
+    if (!inside(own, rect)) wrong.push(`the name ${text.textContent} leaves its box`);
+    const complete = box.names.includes(text.textContent.replace("▸ ", ""));
+    if (whole && !complete) wrong.push(`the name ${text.textContent} of ${box.names[0]} is cut`);
+    texts.push({ box, rect: own, name: text.textContent });
+  }
+  const tags = [...document.querySelectorAll(".tags .card")]
+    .map((tag) => ({ rect: rectOf(tag.querySelector("text")), name: tag.textContent }));
+  for (const tag of tags) {
+    names++;
+    if (!inside(tag.rect, pane)) wrong.push(`the name ${tag.name} leaves the pane`);
+    const covered = boxes.filter(({ rect }) => over(tag.rect, rect)).map(({ box }) => box.names[0]);
+    if (covered.length > 0) wrong.push(`the name ${tag.name} covers ${covered.join(", ")}`);
+  }
+  const all = [...texts, ...tags];
+  all.forEach((a, i) => all.slice(i + 1).forEach((b) => {
+    if (over(a.rect, b.rect)) wrong.push(`the names ${a.name} and ${b.name} overlap`);
+  }));
+  for (const { box, text } of whole ? boxes : []) {
+    const named = text.textContent !== "" || tags.some(({ name }) => box.names.includes(name));
+    if (!named) wrong.push(`${box.names[0]} has no name`);
+  }
+  const scrolled = document.body.classList.contains("projector") ? ["card", "code-pane", "title-section"] : [];
+  for (const id of scrolled) if (find(id).scrollHeight > find(id).clientHeight + 1) wrong.push(`${id} is cut`);
+  for (const part of document.querySelectorAll("#title-section math, .equation")) {
+    if (part.scrollWidth > part.clientWidth + 1) wrong.push(`the formula ${equation.text(state.step)} is cut`);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is wider than its window");
+  const sizes = [...document.querySelectorAll("body *")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen, option, noscript")
+      && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== ""))
+    .map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.closest(".world") ? camera.scale : 1));
+  return [names, [...new Set(wrong)], Math.min(...sizes)];
+}"""
+
+
+def lstm_cell() -> Tensor:
+    """An LSTM cell by hand: twelve leaves."""
+    rng = np.random.default_rng(1)
+    n, d = 3, 2
+    x, h0, c0, target = (
+        Tensor(value, requires_grad=True)
+        for value in ([0.5, -1.0], [0.1, -0.2, 0.3], [0.4, 0.0, -0.5], [0.0, 1.0, 0.0])
+    )
+    Wi, Wf, Wo, Wg = (Tensor(rng.normal(size=(n, d + n)) / 2, requires_grad=True) for _ in range(4))
+    bi, bf, bo, bg = (Tensor(np.zeros(n), requires_grad=True) for _ in range(4))
+
+    def sigmoid(z: Any) -> Any:
+        return 1 / (1 + np.exp(-z))
+
+    z = np.concatenate([x, h0])
+    i = sigmoid(Wi @ z + bi)
+    f = sigmoid(Wf @ z + bf)
+    o = sigmoid(Wo @ z + bo)
+    g = np.tanh(Wg @ z + bg)
+    c = f * c0 + i * g
+    h = o * np.tanh(c)
+    loss: Tensor = np.sum((h - target) ** 2)
+    return loss
+
+
+def lstm_loop() -> Tensor:
+    """A loop over h and c."""
+    rng = np.random.default_rng(1)
+    xs = rng.normal(size=(5, 2))
+    W, b = Tensor(rng.normal(size=(12, 5)) / 2, requires_grad=True), Tensor(np.zeros(12), requires_grad=True)
+
+    def sigmoid(z: Any) -> Any:
+        return 1 / (1 + np.exp(-z))
+
+    h: Any = np.zeros(3)
+    c: Any = np.zeros(3)
+    for t in range(5):
+        a = W @ np.concatenate([xs[t], h]) + b
+        i, f, o, g = sigmoid(a[:3]), sigmoid(a[3:6]), sigmoid(a[6:9]), np.tanh(a[9:])
+        c = f * c + i * g
+        h = o * np.tanh(c)
+    loss: Tensor = np.sum(h**2)
+    return loss
+
+
+def softmax_regression() -> Tensor:
+    X = np.array([[5.1, 3.5], [4.9, 3.0], [7.0, 3.2], [6.4, 3.2], [6.3, 3.3], [5.8, 2.7]])
+    y = np.array([0, 0, 1, 1, 2, 2])
+    W, b = Tensor([[0.1, -0.2, 0.1], [0.3, 0.0, -0.3]], requires_grad=True), Tensor(np.zeros(3), requires_grad=True)
+    logits = X @ W + b
+    e = np.exp(logits - np.max(logits, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    picked = p[np.arange(6), y]
+    loss: Tensor = -np.mean(np.log(picked))
+    return loss
+
+
+def two_layers() -> Tensor:
+    """A net of two layers on six points."""
+    rng = np.random.default_rng(0)
+    X = np.array([[0.0, 0.2], [0.3, 0.9], [0.9, 0.1], [-0.5, 0.4], [-0.8, -0.6], [0.2, -0.9]])
+    y = np.array([[1.0], [1.0], [0.0], [0.0], [1.0], [0.0]])
+    W1, b1 = Tensor(rng.normal(size=(2, 4)), requires_grad=True), Tensor(np.zeros(4), requires_grad=True)
+    W2, b2 = Tensor(rng.normal(size=(4, 1)), requires_grad=True), Tensor(np.zeros(1), requires_grad=True)
+    hidden = np.tanh(X @ W1 + b1)
+    p = 1 / (1 + np.exp(-(hidden @ W2 + b2)))
+    loss: Tensor = -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
+    return loss
+
+
+def gpt_block() -> Tensor:
+    config = GPTConfig(vocab_size=12, window=6, d_model=8, num_heads=2, num_layers=1)
+    model = GPT(config, rng=np.random.default_rng(0))
+    logits: Any = model(np.array([[1, 4, 2, 7, 3, 9]]))
+    loss: Tensor = (logits**2).mean()
+    return loss
+
+
+class Net(nn.Module):
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.conv1, self.conv2 = nn.Conv2d(1, 3, 3, rng=rng), nn.Conv2d(3, 4, 3, rng=rng)
+        self.pool, self.out = nn.MaxPool2d(2), nn.Affine(16, 3, rng=rng)
+
+    def forward(self, images: Any) -> Any:
+        h: Any = self.pool(np.maximum(self.conv1(images), 0))
+        h = np.maximum(self.conv2(h), 0)
+        return self.out(h.reshape(len(h), -1))
+
+
+def cnn() -> Tensor:
+    rng = np.random.default_rng(0)
+    images, labels = rng.random((2, 1, 10, 10)).astype(np.float32), np.array([0, 2])
+    logits = Net(rng)(images)
+    loss: Tensor = nn.cross_entropy(logits, labels)
+    return loss
+
+
+PROGRAMS: list[Callable[[], Tensor]] = [lstm_cell, lstm_loop, softmax_regression, two_layers, gpt_block, cnn]
+
+
+def pages_of_programs(folder: Path) -> Iterator[Path]:
+    for program in PROGRAMS:
+        with mg.trace():
+            loss = program()
+        loss.backward(retain_graph=True)
+        yield Path(mg.explain(loss, folder / f"{program.__name__}.html"))
+
+
+def pages_of_lessons(folder: Path) -> list[Path]:
+    """Run the lessons of examples/lessons, and return their pages."""
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        for path in sorted(LESSONS.glob("[0-9]*.py")):
+            with contextlib.redirect_stdout(io.StringIO()):
+                runpy.run_path(str(path))
+            pyplot.close("all")
+    finally:
+        os.chdir(here)
+    return sorted((folder / "out" / "lessons").glob("*.html"))
+
+
+def least(window: str, projector: bool) -> int:
+    """Return the smallest size that text may have, in px: on a phone, projector mode is for one reader."""
+    return PROJECTED if projector and window != "phone" else 12
+
+
+def states(page: Any) -> Iterator[str]:
+    """Go to the first sight, to the stops of the lesson, and to each of them once more when it is answered."""
+    steps = page.evaluate("[0, ...lesson.places()]")
+    for step in steps:
+        page.evaluate(f"go({step})")
+        yield f"step {step}"
+        shown = page.locator("[data-key=reveal], [data-key=reveal-choice]")
+        if shown.count():
+            shown.first.click()
+            yield f"step {step}, answered"
+
+
+def look(page: Any, smallest_allowed: float) -> tuple[int, list[str], float]:
+    """Return the names in sight, what is wrong, and the smallest text."""
+    names, wrong, smallest = 0, list[str](), 1000.0
+    for state in states(page):
+        page.evaluate(PAINTED)
+        found, sentences, size = page.evaluate(SEEN)
+        names, smallest = names + found, min(smallest, size)
+        wrong += [f"{state}: {sentence}" for sentence in sentences]
+        wrong += [f"{state}: a text of {size:.1f} px"] * (size < smallest_allowed - 0.01)
+    return names, wrong, smallest
+
+
+def measure(
+    browser: Any, path: Path, window: str, projector: bool, theme: str, language: str
+) -> tuple[int, list[str], float]:
+    """Open a page, look at it, and add what the browser reports."""
+    context = browser.new_context(viewport=dict(zip(("width", "height"), WINDOWS[window])), reduced_motion="reduce",
+                                  color_scheme=theme)  # fmt: skip
+    page, troubles = context.new_page(), list[str]()
+    page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.goto(path.resolve().as_uri())
+    page.select_option("#language", language)
+    if projector:
+        page.keyboard.press("p")
+    names, wrong, smallest = look(page, least(window, projector))
+    context.close()
+    return names, wrong + troubles, smallest
+
+
+def table(most: int | None = None) -> str:
+    """Raises FileNotFoundError: there is no browser; MissingExtraError: no playwright."""
+    rows, sentences = list[list[str]](), list[str]()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        paths = [*pages_of_programs(Path(folder)), *pages_of_lessons(Path(folder))][:most]
+        for window in WINDOWS:
+            for projector, theme, language in LOOKS:
+                names, wrong, smallest = 0, 0, 1000.0
+                for path in paths:
+                    found, said, size = measure(browser, path, window, projector, theme, language)
+                    names, wrong, smallest = names + found, wrong + len(said), min(smallest, size)
+                    how = f"{window}, {'projector' if projector else 'page'}, {theme}, {language}"
+                    sentences += [f"{path.stem}, {how}, {one}" for one in said]
+                rows.append(
+                    [
+                        window,
+                        "projector" if projector else "page",
+                        theme,
+                        language,
+                        f"{names:,}",
+                        f"{smallest:.0f}",
+                        str(wrong),
+                    ]
+                )
+                print(rows[-1], flush=True)
+    head = ["window", "mode", "theme", "language", "names", "smallest text (px)", "wrong"]
+    return "\n\n".join([f"{len(paths)} pages", report.grid(head, rows), "\n".join(sentences) or "Nothing is wrong."])
