@@ -109,7 +109,8 @@ class BoxView {
   // Return the size of text in the box. The end of the program is larger, if its name and value fit.
   get unit() {
     const grown = GROWN * camera.unit;
-    return this.isEnd && (2 * ROW + 2) * grown <= this.about.h ? grown : camera.unit;
+    const { w, h } = this.about;
+    return this.isEnd && (2 * ROW + 2) * grown <= h && widthOf(nodeTexts(graph.end[0]).value[0], "value") * grown <= w - INSET * grown ? grown : camera.unit;
   }
 
   drawHeats(heats, { valueArray, gradientArray }, top) {
