@@ -13,12 +13,13 @@ const data = (() => {
 
   // The operations from the input to the answer, in their order.
   const path = (() => {
-    const [after, before] = [new Set([about?.input]), new Set([about?.answer])];
+    if (!about || about.answer === null) return [];
+    const [after, before] = [new Set([about.input]), new Set([about.answer])];
     const sources = (node) => operandsOf(node).map((edge) => original.edges[edge].source);
     const order = original.nodes.map((_, node) => node);
     for (const node of order) if (sources(node).some((source) => after.has(source))) after.add(node);
     for (const node of order.toReversed()) if (before.has(node)) sources(node).forEach((source) => before.add(source));
-    return order.filter((node) => node !== about?.input && after.has(node) && before.has(node));
+    return order.filter((node) => node !== about.input && after.has(node) && before.has(node));
   })();
 
   const rowsOf = ({ values }) => nd.range(count).map((i) => values.slice((i * values.length) / count, ((i + 1) * values.length) / count).map(Number));
