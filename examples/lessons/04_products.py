@@ -38,7 +38,7 @@ OUT.mkdir(parents=True, exist_ok=True)
 # Three numbers go in, two come out. Our program is `z = W @ x`, then `y = tanh(z)`, number by number. At the end,
 # `g = [1, 0]` picks the first of the two: `s = g * y` and `loss = sum(s)`. The page is `out/lessons/04_open.html`. On
 # it a vector stands upright, as a matrix with one column, just as on paper: (2, 1) means 2 rows and 1 column. A small
-# square in a box is a number: orange is positive, blue is negative, and the darker, the farther from 0. Right of the
+# square in a box is a number: green is positive, violet is negative, and the darker, the farther from 0. Right of the
 # bar stand the gradients.
 
 # %%
