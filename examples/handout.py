@@ -1,11 +1,12 @@
-"""The exercises of one lesson as a page to print, in English or Japanese.
+"""The exercises of one lesson as sheets to print and fill in, in English or Japanese.
 
-    python examples/handout.py --lesson 2 --language ja --out out/handout.html
-    python examples/handout.py --lesson 2 --answers                             # the teacher's copy
+    python examples/handout.py --lesson 2 --language ja     # out/handout_2_ja.html
+    python examples/handout.py --lesson 2 --answers         # also the teacher's copy, out/handout_2_en_answers.html
 
-For each task the page has its text and the file that the learner completes, as `minigrad learn init` copies it. A later file of
-the same lesson may contain the answer to an earlier task: the page leaves that out. With `--answers` the solutions of all tasks
-follow on a page of their own. Open the page in a browser and print it from there; it needs no network.
+The first page has the graph of the program with which the lesson opens: its values and gradients are blank. For each task
+follow its text, the program with blanks for what the learner writes, and lines to work on. A later file of the same lesson may
+contain the answer to an earlier task: the sheet leaves that out. The last part asks for the lesson's paragraph. The answers are
+a file of their own, so no print has them by mistake. Open a file in a browser and print it from there; it needs no network.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
+import lesson_notebooks
 from common import make_folder, run
+from graph_sheet import sheet
 from minigrad.learn.tasks import LANGUAGES, ORDER, Task, lessons, tasks
 
 WORDS = {
@@ -34,6 +37,9 @@ WORDS = {
         "answers": "Answers to lesson {number}",
         "given": "stands in your file (task {label})",
         "others": "Another program is right, too, if `minigrad learn check` accepts it.",
+        "graph": "The first program: fill in the values from the top, then the gradients (∂) from below.",
+        "room": "Room to work",
+        "explain": "In your own words",
         "licence": "From the course of minigrad. Text: CC BY 4.0, code: MIT.",
     },
     "ja": {
@@ -43,6 +49,9 @@ WORDS = {
         "answers": "レッスン{number}の解答",
         "given": "あなたのファイルに書いてあります（課題 {label}）",
         "others": "ほかの書き方でも、`minigrad learn check` に通れば正解です。",
+        "graph": "最初のプログラム：上から順に値を、次に下から順に勾配（∂）を書き入れましょう。",
+        "room": "計算・メモ",
+        "explain": "自分の言葉で",
         "licence": "minigrad のコースより。文章は CC BY 4.0、コードは MIT。",
     },
 }
@@ -67,10 +76,19 @@ code { font-size: 0.9em; }
 .code pre:first-child { break-after: avoid; }
 .who { display: flex; gap: 8mm; margin-bottom: 6mm; }
 .who span { border-bottom: 0.5pt solid #000; flex: 1; }
-.answers { break-before: page; }
-footer { margin-top: 8mm; font-size: 8pt; color: #444; }
-@media screen { body { padding: 8mm; } .answers { border-top: 1pt dashed #888; margin-top: 15mm; padding-top: 8mm; } }
+pre.open { font-size: 9pt; line-height: 8mm; }
+.code .blank { display: inline-block; border-bottom: 0.7pt solid #000; height: 6mm; vertical-align: baseline; }
+.room { margin: 2mm 0 0; break-inside: avoid; }
+.room span { font-size: 8pt; color: #555; }
+.room div, .lines div { height: 7.5mm; border-bottom: 0.4pt solid #999; }
+.graph { break-inside: avoid; display: grid; grid-template-columns: auto 1fr; align-items: start; gap: 4mm; }
+.graph svg { justify-self: center; }
+.graph pre { font-size: 10pt; margin: 2mm 0 0; }
+section { break-inside: avoid; }
+small { font-size: 7pt; font-weight: normal; color: #444; float: right; margin-top: 2.5mm; }
+@media screen { body { padding: 8mm; } }
 """
+BLANK = "\u2581"  # a letter of a blank: no program has it
 WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")  # Japanese letters and punctuation marks
 PUNCTUATION = re.compile(r"[\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f]")
 ITEM = re.compile(r"- |・|\d\. ")
@@ -78,37 +96,65 @@ ITEM = re.compile(r"- |・|\d\. ")
 STRESSED = re.compile(r"\*([^\W\d][^\s*]*)\*(?![A-Za-z0-9_(\[*])")
 
 
-def page(lesson: int, language: str, *, answers: bool = False) -> str:
+def page(lesson: int, language: str) -> str:
     """The handout of a lesson as HTML that needs no other file."""
     words = WORDS[language]
-    own = [one for one in tasks() if one.number[0] == lesson]
-    title = escape(words["title"].format(number=lesson, title=lessons(language)[lesson]))
+    (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
     parts = [
-        f'<!DOCTYPE html>\n<html lang="{language}">\n<meta charset="utf-8">\n<title>{title}</title>',
-        f"<style>{STYLE}</style>\n<h1>{title}</h1>",
         f'<div class="who">{words["name"]} <span></span> {words["date"]} <span></span></div>',
-        *_questions(own, language),
+        *_graph(path, language),
+        *_questions(_own(lesson), language),
+        f"<section><h2>{words['explain']}</h2>\n<p>{prose(question(path, language))}</p>",
+        f'<div class="lines">{"<div></div>" * 8}</div></section>',
     ]
-    if answers:
-        parts += [
-            f'<section class="answers">\n<h1>{words["answers"].format(number=lesson)}</h1>',
-            f"<p>{prose(words['others'])}</p>",
-            *(_heading(one, language) + code(one.solution.read_text(encoding="utf-8")) for one in own),
-            "</section>",
-        ]
-    return "\n".join([*parts, f"<footer>{words['licence']}</footer>\n</html>\n"])
+    return _document(lesson, language, words["title"], parts)
+
+
+def answers(lesson: int, language: str) -> str:
+    """The teacher's copy: the numbers of the graph and the solutions, as HTML."""
+    (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
+    parts = [*_graph(path, language, answers=True), f"<p>{prose(WORDS[language]['others'])}</p>"]
+    for one in _own(lesson):
+        parts.append(_heading(one, language) + code(without_texts(one.solution.read_text(encoding="utf-8"))))
+    return _document(lesson, language, WORDS[language]["answers"], parts)
+
+
+def _own(lesson: int) -> list[Task]:
+    return [one for one in tasks() if one.number[0] == lesson]
+
+
+def _document(lesson: int, language: str, title: str, parts: list[str]) -> str:
+    title = escape(title.format(number=lesson, title=lessons(language)[lesson]))
+    head = f'<!DOCTYPE html>\n<html lang="{language}">\n<meta charset="utf-8">\n<title>{title}</title>'
+    licence = f"<small>{WORDS[language]['licence']}</small>"
+    return "\n".join([head, f"<style>{STYLE}</style>\n<h1>{title} {licence}</h1>", *parts, "</html>\n"])
+
+
+def _graph(path: Path, language: str, *, answers: bool = False) -> Iterator[str]:
+    if drawn := sheet(path, answers=answers):
+        program, graph = drawn
+        yield f"<p>{prose(WORDS[language]['graph'])}</p>"
+        yield f'<div class="graph"><pre>{escape(program, quote=False)}</pre>{graph}</div>'
+
+
+def question(path: Path, language: str) -> str:
+    """What the learner explains at the end of a lesson: the text in italics before the rule, behind which the answers stand."""
+    text = next(cell.text for cell in lesson_notebooks.cells(path, language) if cell.name and "\n---\n" in cell.text)
+    last = text.partition("\n---\n")[0].strip().rpartition("\n\n")[2]
+    return re.findall(r"\*(\S.*\S)\*", joined(last.splitlines()))[0]
 
 
 def _questions(own: list[Task], language: str) -> Iterator[str]:
-    """For each task its text without the first line, which is its title, and the file to complete."""
+    """For each task its text without the first line, which is its title, the file with blanks, and lines to work on."""
     given: dict[str, str] = {}  # by name of a function: what stands in a later file instead of the answer
     for one in own:
         _, _, body = one.words(language)["task"].strip().partition("\n")
         source = one.text(language)
-        yield _heading(one, language)
+        yield f"<section>\n{_heading(one, language)}"
         yield from text(body)
         yield f'<p class="file">{one.file}</p>'
-        yield code(without(source, given))
+        yield code(without_texts(blanked(without(source, given), one.solution.read_text(encoding="utf-8"))))
+        yield f'<div class="room"><span>{WORDS[language]["room"]}</span>{"<div></div>" * 4}</div>\n</section>'
         said = WORDS[language]["given"].format(label=one.label)
         given |= {name: said for name, node in functions(source) if is_open(node)}
 
@@ -201,23 +247,79 @@ def without(source: str, given: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+def blanked(source: str, solution: str) -> str:
+    """The program with the solution's lines in the place of what the learner writes, and blanks in place of its expressions."""
+    found, lines = dict(functions(solution)), source.splitlines()
+    for name, node in reversed(list(functions(source))):
+        if is_open(node) and name in found:
+            first, last = node.body[-1].lineno, node.body[-1].end_lineno
+            lines[first - 1 : last] = _blanks(found[name], solution)
+    return "\n".join(lines)
+
+
+def _blanks(function: ast.FunctionDef, solution: str) -> list[str]:
+    """The lines of a function's body with blanks for what is computed, asked or called there."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    spans = [span for statement in body for node in ast.walk(statement) for span in _spans(node)]
+    lines = solution.splitlines()
+    for node in sorted(spans, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        size = min(max(8, len(ast.unparse(node))), 46)
+        rest = lines[last].encode()[node.end_col_offset :].decode()
+        lines[first : last + 1] = [lines[first].encode()[: node.col_offset].decode() + BLANK * size + rest]
+        for other in range(last - first):
+            lines.insert(first + 1 + other, "")  # so that the numbers of the lines stay
+    return [line.partition("  #")[0] for line in lines[body[0].lineno - 1 : body[-1].end_lineno] if line.strip()]
+
+
+def _spans(node: ast.AST) -> list[ast.expr]:
+    """The expressions of a statement for which there is a blank."""
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr) and node.value:
+        return [node.value]
+    if isinstance(node, ast.Return) and node.value:
+        return node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    if isinstance(node, ast.For):
+        return [node.iter]
+    return [node.test] if isinstance(node, ast.If | ast.While) else []
+
+
+def without_texts(source: str) -> str:
+    """The program without the texts of its functions: they say again, in English, what the task says."""
+    tree, lines = ast.parse(source.replace(BLANK, "_")), source.splitlines()
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    for node in sorted(found, key=lambda node: node.lineno, reverse=True):
+        if ast.get_docstring(node) and len(node.body) > 1:
+            lines[node.body[0].lineno - 1 : node.body[0].end_lineno] = []
+    return re.sub(r"(:\n)\n+", r"\1", "\n".join(lines))
+
+
 def code(source: str) -> str:
-    """A program without its docstring; a page may end between two definitions, and not within one."""
-    end = ast.parse(source).body[0].end_lineno
-    pieces = "".join(source.splitlines(keepends=True)[end:]).strip("\n").split("\n\n\n")
-    return '<div class="code">' + "".join(f"<pre>{escape(piece, quote=False)}</pre>" for piece in pieces) + "</div>"
+    """A program without its docstring; a page may end where a line is empty."""
+    end = ast.parse(source.replace(BLANK, "_")).body[0].end_lineno
+    pieces = re.split(r"\n\n+", "".join(source.splitlines(keepends=True)[end:]).strip("\n"))
+    html = [f"<pre{' class=open' * (BLANK in piece)}>{escape(piece, quote=False)}</pre>" for piece in pieces]
+    return f'<div class="code">{re.sub(BLANK + "+", _line, "".join(html))}</div>'
+
+
+def _line(blank: re.Match[str]) -> str:
+    return f'<span class="blank" style="width: {len(blank[0])}ch"></span>'
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lesson", type=int, choices=sorted(ORDER), required=True, help="its number")
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the texts (default: en)")
-    parser.add_argument("--answers", action="store_true", help="add the solutions, behind all tasks")
-    parser.add_argument("--out", type=Path, default=Path("out/handout.html"), help="the file (default: %(default)s)")
+    parser.add_argument("--answers", action="store_true", help="write the solutions, too, into a file of their own")
+    parser.add_argument("--out", type=Path, help="the file (default: out/handout_LESSON_LANGUAGE.html)")
     args = parser.parse_args()
-    make_folder(args.out.parent)
-    args.out.write_text(page(args.lesson, args.language, answers=args.answers), encoding="utf-8")
-    print(args.out)
+    out = args.out or Path(f"out/handout_{args.lesson}_{args.language}.html")
+    made = {out: page(args.lesson, args.language)}
+    if args.answers:
+        made[out.with_stem(f"{out.stem}_answers")] = answers(args.lesson, args.language)
+    make_folder(out.parent)
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+        print(path)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,206 @@
+"""The graph of a lesson's opening program, to fill in with a pencil: a box for each value, with room for its gradient, too."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lesson_notebooks
+import minigrad as mg
+import nn
+from minigrad import Tensor
+
+CELL, HIGH, GAP = (
+    (11.0, 6.5),
+    8.0,
+    13.0,
+)  # millimetres: a number in an array; the name of a box; between two rows of boxes
+WIDTH, SINGLE = 178.0, 19.0  # of the page, and of a number alone
+GREY, LIGHT = "#555", "#bbb"
+
+
+@dataclass
+class Box:
+    """A value of the program."""
+
+    name: str
+    shape: tuple[int, ...]
+    given: bool  # whether it is known before the program runs
+    value: Any = None
+    gradient: Any = None
+    row: int = 0
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """The rows and columns of its numbers."""
+        return tuple(np.atleast_2d(np.empty(self.shape)).shape)[-2:]  # type: ignore[return-value]
+
+    @property
+    def wide(self) -> float:
+        rows, columns = self.cells
+        one = SINGLE if rows * columns == 1 else columns * CELL[0]
+        return one * (1 if self.gradient is None and self.given else 2) + 12
+
+    @property
+    def high(self) -> float:
+        return HIGH + self.cells[0] * CELL[1] + 2
+
+
+class _Found(Exception):
+    """The page of the opening program would be written now."""
+
+
+class _Minigrad:
+    """minigrad, but ``explain`` ends the program."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(mg, name)
+
+    def explain(self, tensor: Tensor, *_: Any, **__: Any) -> None:
+        raise _Found(tensor)
+
+
+def opening(path: Path) -> tuple[str, Tensor, Mapping[str, Any]]:
+    """Run the program with which a lesson opens. Return its text, its end, and its names."""
+
+    names: dict[str, Any] = {
+        "__name__": "lesson",
+        "np": np,
+        "nn": nn,
+        "OUT": Path(),
+        "LANGUAGE": "en",
+        "print": lambda *_, **__: None,
+    }
+    names["mg"] = _Minigrad()
+    codes = [cell.text for cell in lesson_notebooks.cells(path) if cell.name is None]
+    for number, code in enumerate(codes[1:]):  # the first one imports, and makes folders
+        file = f"<{path.stem}, {number}>"
+        linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+        try:
+            exec(compile(code.replace(".backward()", ".backward(retain_graph=True)"), file, "exec"), names)
+        except _Found as found:
+            return code, found.args[0], names
+    raise ValueError(f"{path.name} opens with no page")
+
+
+def boxes(end: Tensor, names: Mapping[str, Any]) -> tuple[dict[int, Box], list[tuple[int, int]]]:
+    """The boxes of the program's values by their number, and the arrows between them. A constant number is no box."""
+    known = {name: value for name, value in names.items() if isinstance(value, Tensor)}
+    for value in known.values():
+        value.grad = None
+        value.retain_grad()
+    graph = mg.draw_dot(end, {name: value for name, value in known.items() if value.is_leaf and value.requires_grad})
+    end.backward(retain_graph=True)
+    found: dict[int, Box] = {}
+    into = graph.edges_into()
+    behind: dict[int, set[int]] = {}  # the boxes that each value is computed from, through what has no name
+    for node in graph.nodes:
+        sources = {
+            box for edge in into.get(node.id, ()) for box in ({edge.source} & found.keys() or behind[edge.source])
+        }
+        behind[node.id] = sources
+        if node.label in names:
+            value = names[node.label]
+            gradient = value.grad if isinstance(value, Tensor) else None
+            found[node.id] = Box(
+                node.label, node.shape or (), node.operation is None, np.asarray(getattr(value, "data", value))
+            )
+            found[node.id].gradient = None if gradient is None else np.asarray(getattr(gradient, "data", gradient))
+    return found, [(a, b) for b in found for a in sorted(behind[b])]
+
+
+def placed(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> float:
+    """Put each box below those that it is computed from, and each given value above its first use. Return the height."""
+    for i, box in found.items():
+        box.row = max((found[a].row + 1 for a, b in arrows if b == i), default=0)
+    for i, box in found.items():
+        if box.given:
+            box.row = min(found[b].row for a, b in arrows if a == i) - 1
+    y = 2.0
+    for row in range(max(box.row for box in found.values()) + 1):
+        line = [box for box in found.values() if box.row == row]
+        room = (WIDTH - sum(box.wide for box in line)) / (len(line) + 1)
+        x = room
+        for box in line:
+            box.x, box.y, x = x, y, x + box.wide + room
+        y += max((box.high for box in line), default=-GAP) + GAP
+    return y - GAP + 2
+
+
+@cache
+def sheet(path: Path, *, answers: bool = False) -> tuple[str, str] | None:
+    """The opening program of a lesson, and its graph as SVG; with ``answers`` the numbers stand in it.
+
+    There is none if a derivative of the program is wrong, because the class is to find that.
+    """
+    code, end, names = opening(path)
+    if any(edge.verdict == "wrong" for edge in mg.check_edges(end).edges):
+        return None
+    found, arrows = boxes(end, names)
+    high = placed(found, arrows)
+    lines = [_arrow(found[a], found[b]) for a, b in dict.fromkeys(arrows)]
+    drawn = "".join([*lines, *(_drawn(box, answers) for box in found.values())])
+    (traced,) = (node for node in ast.parse(code).body if isinstance(node, ast.With))
+    text = "\n".join(ast.get_source_segment(code, line) or "" for line in traced.body)
+    left = min(box.x for box in found.values()) - 1
+    wide = max(box.x + box.wide for box in found.values()) + 18 - left  # with the arrows around boxes
+    scale = min(1.25, 210 / high)  # so that there is room for a pencil, and the graph is on one page
+    look = f'viewBox="{left:.1f} 0 {wide:.1f} {high:.1f}" style="width: {scale * wide:.0f}mm; max-width: 100%"'
+    return text, f"<svg {look}>{drawn}</svg>"
+
+
+def _arrow(start: Box, end: Box) -> str:
+    if end.row > start.row + 1:  # around the boxes between
+        x, y, to, down = start.x + start.wide, start.y + start.high / 2, end.x + end.wide, end.y + end.high / 2
+        curve = f"M{x:.1f} {y:.1f}C{x + 22:.1f} {y:.1f} {to + 22:.1f} {down:.1f} {to:.1f} {down:.1f}"
+    else:
+        x, y, to, down = start.x + start.wide / 2, start.y + start.high, end.x + end.wide / 2, end.y
+        middle = (y + down) / 2
+        curve = f"M{x:.1f} {y:.1f}C{x:.1f} {middle:.1f} {to:.1f} {middle:.1f} {to:.1f} {down:.1f}"
+    return f'<path d="{curve}" fill="none" stroke="{GREY}" stroke-width=".4"/>'
+
+
+def _drawn(box: Box, answers: bool) -> str:
+    """A box: its name, the cells of its value, and those of its gradient."""
+    parts = [_rectangle(box.x, box.y, box.wide, box.high, GREY)]
+    parts.append(_text(box.x + box.wide / 2, box.y + 5.2, box.name, "bold"))
+    rows, columns = box.cells
+    one = SINGLE if rows * columns == 1 else columns * CELL[0]
+    y = box.y + HIGH - 0.5
+    parts.append(_cells(box.x + 5, y, one, box.cells, box.value if answers or box.given else None, "="))
+    if not (box.given and box.gradient is None):
+        parts.append(_cells(box.x + 10.5 + one, y, one, box.cells, box.gradient if answers else None, "∂"))
+    return "".join(parts)
+
+
+def _cells(x: float, y: float, wide: float, cells: tuple[int, int], numbers: Any, sign: str) -> str:
+    rows, columns = cells
+    parts = [_text(x - 2.4, y + 4.6, sign)]
+    for i in range(rows):
+        for j in range(columns):
+            left, top, width = x + j * wide / columns, y + i * CELL[1], wide / columns
+            parts.append(_rectangle(left, top, width, CELL[1], LIGHT))
+            if numbers is not None:
+                number = np.reshape(numbers, cells)[i, j]
+                parts.append(_text(left + width / 2, top + 4.6, f"{float(number):.3g}"))
+    return "".join(parts)
+
+
+def _rectangle(x: float, y: float, wide: float, high: float, colour: str) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"'
+    return f'<rect {place} rx="{1.5 * (colour == GREY)}" fill="#fff" stroke="{colour}" stroke-width=".4"/>'
+
+
+def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
+    look = f'font-size="3.6" font-weight="{weight}" text-anchor="middle"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(text)}</text>'
