@@ -1,8 +1,10 @@
-"""The slides of a lesson: all of its text, in order, one idea on each, and nothing that is fetched."""
+"""The slides of a lesson: all of its text, in order, one idea on each, answers later, and nothing that is fetched."""
 
 import html
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ import lesson_notebooks
 import slides
 from lesson_notebooks import cells, lessons
 from minigrad.learn.tasks import LANGUAGES
-from slides import Slide, blocks, inline
+from slides import Slide, blocks, inline, sentences
 from tests.examples.processes import command
 
 SMALL = """# %% [markdown] name="title"
@@ -41,10 +43,24 @@ LANGUAGE = "en"
 # | 1 | 2 |
 
 # %%
+import matplotlib.pyplot as plt
+
+figure, (left, right) = plt.subplots(1, 2)
+left.plot([1, 2])
 print("1 < 2", 40 + 2)
 
-# %%
-unseen = 5
+
+def twice(x):
+    return 2 * x
+
+# %% [markdown] name="end"
+# ## Explain
+#
+# One question?
+#
+# ---
+#
+# **Model answer.** The answer.
 """
 
 
@@ -70,14 +86,23 @@ def small(tmp_path: Path) -> list[Slide]:
 
 
 def test_a_slide_holds_one_idea_with_what_belongs_to_it(small: list[Slide]) -> None:
-    assert [(slide.kind, slide.heading, slide.parts) for slide in small] == [
-        ("title", "Lesson 99: a title", ["<p>It begins. A page says <code>more * than</code> <em>that</em>.</p>"]),
-        ("", "Rows", ["<pre>y = 2 * x</pre>", "<p>This explains the formula.</p>"]),
-        ("", "Rows", ["<p>Second idea, which a list follows:</p>", "<ul><li>one item</li><li>two</li></ul>"]),
-        ("", "Rows", ['<p class="box"><b>Box: aside.</b> Not needed.</p>']),
-        ("", "Rows", ["<table><tr><th>a</th><th>b</th><tr><td>1</td><td>2</td></tr></table>"]),
-        ("", "Rows", ['<pre>print("1 &lt; 2", 40 + 2)</pre>', '<pre class="said">1 &lt; 2 42</pre>']),
-    ]
+    program = (
+        '<pre>print(<span class="s">"1 &lt; 2"</span>, 40 + 2)\n\n'
+        '<span class="k">def</span> twice(x):\n    <span class="k">return</span> 2 * x</pre>'
+    )
+    listed = "<ul><li>one item</li><li>two</li></ul>"
+    assert [(slide.kind, slide.heading, slide.parts, slide.shown) for slide in small] == [
+        ("title", "Lesson 99: a title", [], 99),
+        ("", "Lesson 99: a title",
+         ["<p class=lead>It begins.</p><p>A page says <code>more * than</code> <em>that</em>.</p>"], 99),
+        ("", "Rows", ['<pre class="formula">y = 2 * x</pre>', "<p class=lead>This explains the formula.</p>"], 99),
+        ("", "Rows", ["<p class=lead>Second idea, which a list follows:</p>", listed], 99),
+        ("", "Rows", ['<p class="box"><b>Box: aside.</b> Not needed.</p>'], 99),
+        ("", "Rows", ["<table><tr><th>a</th><th>b</th><tr><td>1</td><td>2</td></tr></table>"], 99),
+        ("", "Rows", [program, '<pre class="said">1 &lt; 2 42</pre>'], 1),  # what it prints appears when the class has guessed
+        ("", "Explain", ["<p class=lead>One question?</p>"], 99),
+        ("answer", "Explain", ["<p class=lead><b>Model answer.</b></p><p>The answer.</p>"], 99),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -93,6 +118,29 @@ def test_markdown_within_a_line(text: str, made: str) -> None:
     assert inline(text) == made
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "found"),
+    [
+        ("One. Two? 3.5 is no end. (Four. Still four.) Five", "en",
+         ["One.", "Two? 3.5 is no end.", "(Four. Still four.)", "Five"]),
+        ("So: **one rule. All of it.** Then `a. B` goes on.", "en", ["So: **one rule. All of it.**", "Then `a. B` goes on."]),
+        ("一つ。**二つ。三つ。**四つ（五つ。六つ。）「七。」と。", "ja",
+         ["一つ。", "**二つ。三つ。**", "四つ（五つ。六つ。）", "「七。」と。"]),
+    ],
+)  # fmt: skip
+def test_sentences_end_where_a_reader_stops(text: str, language: str, found: list[str]) -> None:
+    assert sentences(text, language) == found
+
+
+def test_a_long_program_goes_on_on_the_next_slide() -> None:
+    source = "def f(x):\n" + "\n".join(
+        f"    x{i} = x  # and so on, until the line is so long that it takes two" for i in range(9)
+    )
+    pieces = list(slides._programs(f"{source}\n    return x\n\n\nvery_long = '{'a' * 2000}'\nprint(f(1))\n"))
+    assert "\n".join(pieces) == f"{source}\n    return x\n\nprint(f(1))"  # what is too long for a slide is left out
+    assert len(pieces) == 2 and all(slides._height(piece) <= slides.LINES for piece in pieces)
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
@@ -100,32 +148,71 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
     path: Path, language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its programs are not run here: each prints a line, and draws nothing."""
-    outcome = {"printed": "printed", "pictures": [], "pages": []}
+    outcome: dict[str, Any] = {"printed": "printed", "pictures": [], "pages": []}
     monkeypatch.setattr(lesson_notebooks, "run", lambda *_: [outcome] * 99)
     made = slides.slides(path, language)
-    said = iter(squeezed(shown(slide)) for slide in made)
-    text = next(said)
+    said = squeezed("\n".join(re.sub(r"<t[hd]>", " ", shown(slide)) for slide in made))
+    at = 0
     for cell in cells(path, language):
         if cell.name is not None:
             for kind, lines in blocks(cell.text):
-                wanted = squeezed(re.sub(r"\]\([^)]*\)|\[(?=[^\]]*\]\()", "", "\n".join(lines)))
-                wanted = re.sub(r"^(-|・|\d\.)", "", wanted) if kind == "list" else wanted
-                while kind != "heading" and wanted[:20] not in text:
-                    text = next(said)
-    titles = [slide for slide in made if slide.kind]
+                text = re.sub(r"\]\([^)]*\)|\[(?=[^\]]*\]\()", "", "\n".join(lines))
+                wanted = squeezed(re.sub(r"^\s*(-|・|\d\.) ", "", text, flags=re.MULTILINE) if kind == "list" else text)
+                if kind not in ("heading", "table", "rule"):
+                    at = said.index(wanted, at)
+    titles = [slide for slide in made if slide.kind == "title"]
     assert len(titles) == 1 and made[0] is titles[0]
-    assert all(
-        sum(part.startswith("<p") and not part.startswith("<pre") for part in slide.parts) <= 2 for slide in made[1:]
-    )
-    assert 25 <= len(made) <= 70
+    assert 30 <= len(made) <= 140
+    for slide in made:
+        lines = sum(slides._height_of(part, language) for part in slide.parts if slides._is_text(part))
+        assert lines <= slides.TEXT + 2, slide  # no wall of text
 
 
 @pytest.mark.thorough
-def test_a_lesson_becomes_a_page_that_fetches_nothing(tmp_path: Path) -> None:
-    ran = command("slides.py", "--lesson", "2", "--language", "ja", "--out", "out/slides.html", cwd=tmp_path)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: Path) -> None:
+    ran = command("slides.py", "--lesson", "2", "--language", language, "--out", "out/slides.html", cwd=tmp_path)
     page = (tmp_path / "out/slides.html").read_text(encoding="utf-8")
     assert ran.stdout.strip().endswith("slides.html")
-    assert '<html lang="ja">' in page and "レッスン2" in page
-    assert not re.search(r"https?://|<link|src=\"(?!data:)|url\(|@import", page)
-    assert page.count('src="data:image/png;base64,') == 2  # the lesson draws two pictures
-    assert "a を 0.5 動かす：二本の帯 6.5000" in page and "plt." not in page
+    slide_pages = re.sub(r'data-page=".*?"', "", page, flags=re.DOTALL)
+    assert (
+        f'<html lang="{language}">' in page and page.count("data-page=") == 2
+    )  # the pages of the lesson, to step through
+    assert not re.search(r"https?://|<link|src=\"(?!data:)|url\(|@import", slide_pages)
+    assert ("a を 0.5 動かす：二本の帯 6.5000" in page) == (language == "ja") and "plt." not in slide_pages
+    # Two pictures of the lesson; with a browser, also its graphs: on the first slide, beside two programs, at six questions.
+    browser = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    graphs = 9 if browser and pytest.importorskip("playwright") else 0
+    assert slide_pages.count('src="data:image/png;base64,') == 2 + graphs
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_small_or_cut_on_the_screen(language: str, tmp_path: Path) -> None:
+    """Letters have 28 pixels or more on 1280 x 720, and all of a slide is in sight."""
+    sync = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    if program is None:
+        pytest.skip("no browser")
+    (path,) = (one for one in lessons() if one.stem == "02_used_twice")
+    (tmp_path / "slides.html").write_text(slides.page(path, language), encoding="utf-8")
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        view = browser.new_page(viewport={"width": 1280, "height": 720})
+        errors: list[str] = []
+        view.on("pageerror", lambda error: errors.append(str(error)))
+        view.goto((tmp_path / "slides.html").as_uri())
+        view.wait_for_timeout(500)
+        small = view.evaluate(
+            "[...document.querySelectorAll('section :is(p, li, pre, code, td, th, h1, h2, nav, button)')]"
+            ".filter((part) => parseFloat(getComputedStyle(part).fontSize) < 28).map((part) => part.textContent)"
+        )
+        cut = view.evaluate(
+            "[...document.querySelectorAll('.on')].filter((on) => on.scrollHeight > on.clientHeight + 1 ||"
+            " on.scrollWidth > on.clientWidth + 1).map((on) => on.textContent)"
+        )
+        view.keyboard.press("End")
+        for _ in range(3):
+            view.keyboard.press("ArrowLeft")
+        browser.close()
+    assert (small, cut, errors) == ([], [], [])
