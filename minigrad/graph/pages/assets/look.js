@@ -17,7 +17,7 @@ function toggleProjector() {
 function fitFormula() {
   const section = find("title-section");
   const formula = section.querySelector(".equation");
-  const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1);
+  const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > formula.getBoundingClientRect().right + 1);
   const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
   if (camera.TEXT > 12) {
     let size = 48;
