@@ -79,10 +79,10 @@ const equation = (() => {
     return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at }] : ["words", shapeText(array.shape)];
   }
 
-  // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns, or a column of 4.
+  // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns (4 on a phone), or a column of 4.
   const isSmall = ({ values, shape }, to = shape) => {
     const [columns, size] = [to.at(-1) ?? 0, nd.sizeOf(to)];
-    return values !== undefined && size > 0 && size <= 12 && to.length > 0 && to.length <= 2 && columns <= 6 && size / columns <= (columns === 1 ? 4 : 3);
+    return values !== undefined && size > 0 && size <= 12 && to.length > 0 && to.length <= 2 && columns <= (innerWidth > 800 ? 6 : 4) && size / columns <= (columns === 1 ? 4 : 3);
   };
 
   const callText = (node) => {
@@ -192,7 +192,7 @@ const equation = (() => {
     if (timeline.at(step) === null) return [];
     const { left, sign, parts, one } = sides(step);
     const side = (tree, before, last) => mathElement("math", { displaystyle: "true", class: last ? "answer" : null }, before && mathElement("mo", { form: "infix" }, before), mathOf(tree));
-    const element = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mtext", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
+    const element = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
     return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), element].filter(Boolean);
   }
 
