@@ -9,6 +9,7 @@ its own, or where one pair of the task's mistakes fits.
 from __future__ import annotations
 
 import ast
+import contextlib
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -135,16 +136,21 @@ def _one_name(fits: Iterable[Mutant], verdict: Verdict) -> Diagnosis:
     fits = tuple(fits)
     closest = tuple(one for one in fits if one.written) or fits
     if len({one.name for one in closest}) > 1:
-        own, right = _expressions(verdict.path), _expressions(verdict.task.solution)
+        own, right = (_expressions(_text(path)) for path in (verdict.path, verdict.task.solution))
         closest = tuple(one for one in fits if (_expressions(one.source) - right) & own) or closest
     names = {one.name for one in closest}
     return Diagnosis(names.pop() if len(names) == 1 else None, closest)
 
 
+def _text(path: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):  # the file may be gone since it was checked
+        return path.read_text(encoding="utf-8")
+    return ""
+
+
 @cache
-def _expressions(program: str | Path) -> frozenset[str]:
+def _expressions(source: str) -> frozenset[str]:
     """The operations and calls of a program, as text."""
-    source = program.read_text(encoding="utf-8") if isinstance(program, Path) else program
     nodes = ast.walk(ast.parse(source))
     return frozenset(ast.unparse(node) for node in nodes if isinstance(node, ast.BinOp | ast.Call | ast.UnaryOp))
 
@@ -161,12 +167,12 @@ def _in_parts(programs: list[tuple[Mutant, Any]], order: Answers, verdict: Verdi
         if any(compare(_part(case, i), got[i]) for case, got in asked):
             fits = [one for one, place in programs if place is not None and _fits(place, asked, i)]
             found[i] = _one_name(fits, verdict)
-    fits, names = sum((each.fits for each in found.values()), ()), {each.name for each in found.values()}
+    names = {each.name for each in found.values()}
     if len(names) == 1:
-        return Diagnosis(names.pop(), fits)
+        return Diagnosis(names.pop(), tuple(one for each in found.values() for one in each.fits))
     parts = [(first.names[i] if first.names else f"[{i}]", each.name, _note(each)) for i, each in found.items()]
     several = tuple((part, name, of) for part, name, of in parts if name)
-    certain = sum((each.fits for each in found.values() if each.name), ())
+    certain = tuple(one for each in found.values() if each.name for one in each.fits)
     return Diagnosis(None, certain, several if len(several) == len(parts) else ())
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from minigrad.learn.diagnosis import name_of
 from minigrad.learn.report import report
 from minigrad.learn.tasks import LANGUAGES, find, sentences
 
@@ -103,3 +104,16 @@ def test_what_is_said_of_large_numbers_holds_for_each_answer(language: str) -> N
     said = sentences(language)["about"]["stable"]
     assert ("Otherwise" in said) or ("引かないと" in said)
     assert "overflow" not in said and "オーバーフロー" not in said
+
+
+def test_two_mistakes_with_the_same_numbers_are_told_apart_by_the_text(tmp_path: Path) -> None:
+    """Nothing is named where the file is gone, or is another one by now: `watch` checks the same file again and again."""
+    source = find("2.1").solution.read_text(encoding="utf-8").replace("x * x", "x * 2")
+    (verdict,) = answered(tmp_path, [("2.1", source)])
+    verdict.path.write_text(source.replace("x * 2", "2 + x - 2 + x"), encoding="utf-8")
+    assert name_of(verdict).name is None
+    (verdict,) = answered(tmp_path, [("2.1", source)])
+    assert name_of(verdict).name == "times_power"
+    (verdict,) = answered(tmp_path, [("2.1", source)])
+    verdict.path.unlink()
+    assert name_of(verdict).name is None
