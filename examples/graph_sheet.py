@@ -43,7 +43,8 @@ class Box:
     @property
     def cells(self) -> tuple[int, int]:
         """The rows and columns of its numbers."""
-        return tuple(np.atleast_2d(np.empty(self.shape)).shape)[-2:]  # type: ignore[return-value]
+        *_, rows, columns = 1, 1, *self.shape
+        return rows, columns
 
     @property
     def wide(self) -> float:

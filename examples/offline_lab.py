@@ -145,7 +145,7 @@ def make_wheels(folder: Path, also: Sequence[str], *, wheels: bool) -> Sequence[
         return []
     options = ["--only-binary", ":all:", "--python-version", VERSION, "--dest", str(folder)]
     pip("download", str(own), *PICTURES, *options)
-    there = []
+    there: list[str] = []
     for name in also:
         try:
             pip("download", str(own), *PICTURES, *there, name, *options)

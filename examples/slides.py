@@ -49,7 +49,7 @@ WIDTH, HEIGHT, LETTER = (
 LINES, COLUMNS = 13, 64  # of a program on one slide
 TEXT, LETTERS = 6.9, {"en": 56, "ja": 29}  # lines of text on one slide, and letters of a line
 CELL = {"en": 20, "ja": 11}  # letters in a line of a table's cell
-GRAPH = {"width": 470, "height": 440}  # of a page whose letters have 24 pixels: half of a slide
+GRAPH = 470, 440  # of a page whose letters have 24 pixels: half of a slide
 END = {  # of a sentence: what follows it is another one
     "en": re.compile(r"[.!?][\"*)]{0,3}(?=\s+[\"*(`\[]{0,3}[A-Z`(\[])"),
     "ja": re.compile(r"[。！？][）)]*(?![」）)])"),
@@ -67,6 +67,7 @@ html { font-family: "Segoe UI", "Hiragino Sans", "Yu Gothic", "Noto Sans CJK JP"
 body { margin: 0; background: #fff; color: #16222c; }
 section { box-sizing: border-box; width: 100%; height: 100vh; padding: 0 6.25vw 9vh; overflow: hidden; position: relative;
   scroll-snap-align: start; scroll-snap-stop: always; display: flex; flex-direction: column; break-after: page; }
+:lang(ja) :is(h1, h2, p, li) { word-break: auto-phrase; }
 h1, h2 { margin: 0; line-height: 1.25; color: #0b4a6f; flex: none; }
 h1 { font-size: 1.6em; margin: 6vh 0 2vh; }
 h2 { font-size: calc(4.2 * var(--u)); font-weight: 600; padding: 3vh 0 1.4vh; border-bottom: .5vh solid #f2a33a; }
@@ -90,6 +91,8 @@ td, th { border-bottom: 1px solid #9ab; padding: 1vh .7em; text-align: left; ver
 img { min-height: 0; flex: 1; object-fit: contain; max-width: 100%; }
 .two { flex: 1; min-height: 0; display: grid; grid-template-columns: 1fr calc(78 * var(--u)); gap: 2vw; align-items: center; }
 .two > div { display: flex; flex-direction: column; gap: 2.6vh; }
+.much { font-size: .78em; line-height: 1.3; } .much code { font-size: 1em; } .much > div { gap: 1.4vh; }
+.much li { margin-bottom: .6vh; }
 .two img, .title img { width: calc(76 * var(--u)); height: calc(71 * var(--u)); flex: none; }
 .title { flex-direction: row; align-items: center; gap: 2vw; } .title .on { flex: none; } .title h1 { flex: 1; }
 .page { padding: 0; } .page h2 { margin: 0 6.25vw; }
@@ -320,7 +323,8 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
         )
         html = f'<p class="lead">{inline(asked)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
         html += f'<p class="later">{right}{inline(stop["text"][language])}</p>'
-        yield Slide(heading, [f'<div class="two"><div>{html}</div>{graph}</div>'])
+        much = len(re.sub(r"<[^>]+>", "", html)) > 3.4 * LETTERS[language]
+        yield Slide(heading, [f'<div class="two{" much" * much}"><div>{html}</div>{graph}</div>'])
     frame = f'<iframe title="{page.stem}" data-page="{escape(text)}"></iframe>'
     yield Slide(heading, [frame], kind="page", graph=first)
 
@@ -442,7 +446,9 @@ def _graphs(page: Path, steps: Sequence[int]) -> list[str]:
         return [""] * len(steps)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        view = browser.new_page(viewport=GRAPH, device_scale_factor=2, bypass_csp=True)
+        view = browser.new_page(
+            viewport={"width": GRAPH[0], "height": GRAPH[1]}, device_scale_factor=2, bypass_csp=True
+        )
         view.goto(page.resolve().as_uri())
         view.add_style_tag(content=ALONE)
         view.keyboard.press("p")
@@ -482,7 +488,8 @@ def inline(text: str) -> str:
     codes: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        codes.append(f"<code>{escape(match[1], quote=False)}</code>")
+        text = match[1].replace(" ", "\u00a0") if len(match[1]) <= 20 else match[1]  # a short one stays in its line
+        codes.append(f"<code>{escape(text, quote=False)}</code>")
         return f"\0{len(codes) - 1}\0"
 
     text = escape(re.sub(r"`([^`]+)`", keep, text), quote=False)

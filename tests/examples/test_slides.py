@@ -94,7 +94,7 @@ def test_a_slide_holds_one_idea_with_what_belongs_to_it(small: list[Slide]) -> N
     assert [(slide.kind, slide.heading, slide.parts, slide.shown) for slide in small] == [
         ("title", "Lesson 99: a title", [], 99),
         ("", "Lesson 99: a title",
-         ["<p class=lead>It begins.</p><p>A page says <code>more * than</code> <em>that</em>.</p>"], 99),
+         ["<p class=lead>It begins.</p><p>A page says <code>more\u00a0*\u00a0than</code> <em>that</em>.</p>"], 99),
         ("", "Rows", ['<pre class="formula">y = 2 * x</pre>', "<p class=lead>This explains the formula.</p>"], 99),
         ("", "Rows", ["<p class=lead>Second idea, which a list follows:</p>", listed], 99),
         ("", "Rows", ['<p class="box"><b>Box: aside.</b> Not needed.</p>'], 99),
@@ -164,8 +164,8 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
     assert len(titles) == 1 and made[0] is titles[0]
     assert 30 <= len(made) <= 140
     for slide in made:
-        lines = sum(slides._height_of(part, language) for part in slide.parts if slides._is_text(part))
-        assert lines <= slides.TEXT + 2, slide  # no wall of text
+        height = sum(slides._height_of(part, language) for part in slide.parts if slides._is_text(part))
+        assert height <= slides.TEXT + 2, slide  # no wall of text
 
 
 @pytest.mark.thorough
