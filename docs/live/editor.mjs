@@ -15,7 +15,7 @@ export function editor(parent, text, { label, changed, run }) {
       extensions: [
         keymap.of([{ key: "Mod-Enter", run: () => { run(); return true; } }, indentWithTab]),
         basicSetup, python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "live-keys" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) changed(view.state.doc.toString()); }),
       ],
     }),

@@ -311,7 +311,7 @@ function classroom(block) {
     saveTable.disabled = !learners.length;
     if (!learners.length) return;
     const labels = learners[0].map((row) => row[2]);
-    const head = make("tr", {}, ...["learner", "seed", "passed"].map((key) => make("th", { textContent: word(key) })), ...labels.map((label) => make("th", { textContent: label })));
+    const head = make("tr", {}, ...[word("learner"), word("seed"), word("passed")].map((text) => make("th", { textContent: text })), ...labels.map((label) => make("th", { textContent: label })));
     const lines = learners.map((rows) => make("tr", {},
       make("th", { textContent: rows[0][0] }), make("td", { textContent: rows[0][1] }),
       make("td", { textContent: `${rows.filter((row) => row[3] === "passed").length}/${rows.length}` }),
@@ -322,6 +322,8 @@ function classroom(block) {
 
 if (settings) {
   const blocks = [...document.querySelectorAll(".live")];
+  const first = blocks.find((block) => block.querySelector(".highlight"));
+  first?.before(make("p", { className: "live-keys", id: "live-keys", textContent: word("keys") }));
   const kinds = { exercise, playground, capstone, score, classroom };
   const cells = blocks.filter((block) => block.dataset.kind === "cell");
   if (cells.length) lesson(cells);

@@ -26,6 +26,10 @@ HOME = Path("/home/pyodide")
 PICTURES, PAGES = (".png", ".svg"), (".html",)
 DRAWN = re.compile(r"file://\S*?/pages/(\w+\.html)#step=(\d+)")
 
+# Frames of Python. Operators that call themselves need the stack of WebAssembly, too, which ends the worker when it is full:
+# in Chromium at more than 300. NumPy, minigrad and Matplotlib do with 150.
+DEEPEST = 250
+
 os.environ["MPLBACKEND"] = "Agg"
 _cells: dict[str, Any] = {}  # the names of the lesson that is open
 say: Callable[[str], None] = print  # the worker puts a function here that sends what is printed to the page
@@ -49,6 +53,7 @@ class Sent(io.TextIOBase):
 def do(request: str) -> str:
     """Do what the page asks for; never raises."""
     asked = json.loads(request)
+    sys.setrecursionlimit(DEEPEST)
     try:
         answer = ACTIONS[asked["do"]](asked)
     except BaseException:

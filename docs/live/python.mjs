@@ -94,7 +94,7 @@ export async function python(programs = []) {
     const imports = new RegExp(`^\\s*(?:import|from)\\s+${group}\\b`, "m");
     if (loaded.has(group) || !programs.some((text) => imports.test(text))) continue;
     const files = await get([group]);
-    tell(word("packages"));
+    tell(word("packages", { name: group }));
     const answer = await send({ files, packages: [group] });
     if (answer.error) throw new Error(answer.error);
     loaded.add(group);
@@ -105,7 +105,10 @@ export async function python(programs = []) {
 // The answer of live.py to a request; `said` gets what is printed meanwhile. null: the worker was ended.
 export async function ask(request, said, programs = []) {
   await python(programs);
-  return send({ request }, said);
+  const answer = await send({ request }, said);
+  if (!answer?.ended) return answer;
+  end();
+  return { ...answer, error: word("ended", { error: answer.error }) };
 }
 
 export function end() {

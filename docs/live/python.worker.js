@@ -49,6 +49,6 @@ self.onmessage = async ({ data }) => {
     }
     postMessage({ id: data.id, answer: data.request ? JSON.parse(act(JSON.stringify(data.request))) : {} });
   } catch (error) {
-    postMessage({ id: data.id, answer: { error: String(error?.message ?? error) } });
+    postMessage({ id: data.id, answer: { error: String(error?.message ?? error), ended: true } });  // Python is of no use now
   }
 };
