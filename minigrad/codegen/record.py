@@ -416,8 +416,8 @@ class Recording:
             kept, name = leaf.copy(), variable_of(leaf, sys._getframe(1))
             self.variables += [(kept, name)] if name is not None else []
             return kept
-        if isinstance(leaf, Tensor):
-            return self._kept(leaf._array)
+        if isinstance(leaf, Tensor):  # one that requires a gradient refuses to become an array, as on the tape
+            return self._kept(leaf._array if leaf._node is None else np.asarray(leaf))
         if callable(leaf) and not isinstance(leaf, (type, np.dtype, np.ufunc)) and leaf is not np._NoValue:
             name = getattr(leaf, "__name__", leaf)
             self.refuse(f"a call of NumPy with the function {name}", "apply it yourself", False)

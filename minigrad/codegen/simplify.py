@@ -71,7 +71,7 @@ def copies_of(statements: Sequence[Statement], results: Any, copies: dict[Any, A
 
 def constant(value: Any) -> Any:
     """Return the number that every element of a value without dependence has, as a NumPy scalar; None if there is none."""
-    if type(value) is not Value or value.depends or value.memory.writes or value.statement is None:
+    if type(value) is not Value or value.depends or value.memory.writes:
         return None
     data = np.asarray(value.data)
     if not data.size or data.dtype.kind not in "fiub":
@@ -149,7 +149,7 @@ class _Simplifying:
         """Return a value that is equal to the bit to what a statement computes; None if there is none."""
         self.ones(statement, value)
         if (first := self.unchanged(statement, value)) is not None or value.memory.writes:
-            return first
+            return first  # a view of what was written to stays in the line that reads it
         scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
         other = views.get(_view(value)) or known.setdefault((scopes, _view(value)), value)
         alone = len(statement.values) == 1  # what an index picks differs with its values
@@ -224,7 +224,7 @@ class _Simplifying:
         if number is None or array.dtype.kind != "f":
             return arg
         weak = _weak(number, array)
-        return number.item() if assigned and number.dtype.kind == "f" else arg if weak is number else weak
+        return number.item() if assigned else arg if weak is number else weak
 
     def reshapes(self, statement: Statement, value: Value, uses: Counter[Value]) -> None:
         """Write ``x.sum(axis, keepdims=True).reshape(...)`` as ``x.sum(axis)``, and two reshapes as one."""
@@ -372,7 +372,7 @@ class _Simplifying:
                 and not first.memory.writes
                 and fits(first, total, statement)
                 and same_layout(first, total)
-                and total.cotangent_of is not None
+                and total.cotangent_of is not None  # a sum inside of a rule is part of a line
                 and first.cotangent_of in (None, total.cotangent_of)
                 and _is_new(first, members)
                 and members[total.memory] == 1

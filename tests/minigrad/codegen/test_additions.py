@@ -13,6 +13,7 @@ from minigrad.codegen.paper import Paper, recorded
 from minigrad.codegen.program import Arguments
 from minigrad.codegen.record import Recording, Value, replaced
 from minigrad.codegen.simplify import simplified
+from tests.minigrad.codegen import ordinary_programs
 from tests.minigrad.codegen.apart import on_the_tape
 
 INDICES = [slice(0, 2), slice(2, 4), slice(1, 3), slice(2, None, -2)]
@@ -330,3 +331,62 @@ def test_a_sum_is_not_put_off_until_what_it_reads_has_changed() -> None:
 
     own = mg.primitive(lambda x: x * 1.0, name="own_sum").vjp(x=rule)
     assert_same_bytes(lambda x: np.sum(np.sin(own(x))), np.array([0.5, -1.0, 2.0]))
+
+
+def _range_of_a_buffer(x: Any) -> Any:
+    buffer, part = np.zeros_like(x.numpy()), slice(0, 2)
+    np.add.at(buffer, part, 1.0)  # type: ignore[arg-type]
+    return np.sum(x * buffer)
+
+
+def _out_of_functions(x: Any) -> Any:
+    buffer = np.ones_like(x.numpy())
+    np.maximum(buffer, 2.0, out=buffer)
+    np.sin(buffer, out=buffer)
+    return np.sum(x * buffer)
+
+
+def _filled(x: Any) -> Any:
+    buffer = np.zeros_like(x.numpy())
+    buffer.fill(3.0)
+    return np.sum(x * buffer) * (2.0 in x.numpy())
+
+
+def _at_a_tensor(x: Any) -> Any:
+    return np.sum(x * x.numpy()[mg.Tensor([1, 0, 2])])
+
+
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [
+        (_range_of_a_buffer, "np.add.at(buffer, slice(0, 2, None), 1.0)"),
+        (_out_of_functions, "np.maximum(buffer, 2.0, out=buffer)"),
+        (_filled, "buffer[...] = 3.0"),
+        (_at_a_tensor, "x[np.array([1, 0, 2])]"),
+        (
+            lambda x: np.sum(np.sin(x * np.ones_like(np.stack([x.numpy()] * 2)))),
+            "np.ones((2, 3))",
+        ),  # no number in its place
+        (lambda x: np.reshape(np.sum(x * x, keepdims=True), ()), "keepdims=True"),
+        (lambda x: np.sum(x * np.max(x.numpy()) + np.max(x.numpy())), "x * top + top"),
+        (lambda x: np.sum(x) * np.sum(x), "total * total"),  # the same operation on the same value runs once
+    ],
+)
+def test_writes_and_parts_are_written_as_they_were_called(function: Any, line: str) -> None:
+    program = mg.write_numpy(function, np.array([0.5, -1.0, 2.0]))
+    assert line in program.source
+    for x in (np.array([0.5, -1.0, 2.0]), np.array([4.0, -1.0, 2.0])):
+        found, expected = program(x), on_the_tape(function, (x,), (0,))
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("frequency response", "(u * u + v * v + origin)"),  # a sum inside of a rule is no addition in place
+        ("causal language model", "np.reshape(dz2.reshape(-1, 12) @ up.T, (3, 6, 6))"),  # of an array that was added to
+    ],
+)
+def test_a_part_of_a_line_gets_no_line_of_its_own(name: str, part: str) -> None:
+    program = ordinary_programs.PROGRAMS[name]
+    assert part in mg.write_numpy(program.function, *program.examples(0)).source

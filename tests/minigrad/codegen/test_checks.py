@@ -94,6 +94,17 @@ def _keeps(x: Any) -> Any:
     return _kept[0] * np.sum(x)
 
 
+def _keeps_second(x: Any) -> Any:
+    _kept.append(np.sum(x))
+    return np.sum(x) * _kept[0]
+
+
+def _copies(x: Any) -> Any:
+    buffer = np.ones(3)
+    np.copyto(buffer, x.numpy())
+    return np.sum(x * buffer)
+
+
 def _counts(x: Any) -> Any:
     _count[0] += 1
     return np.sum(x) * float(_count[0])
@@ -205,7 +216,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a result": (lambda x: np.sum(x) * len(np.array2string(x.numpy())), "a result of type str"),
     "out": (lambda x: np.sum(x * np.add(x.numpy(), 1, out=np.ones(3))), "a write of np.add into a NumPy array"),
     "out of a function": (lambda x: np.sum(x * np.cumsum(x.numpy(), out=np.ones(3))), "np.cumsum with out="),
-    "copyto": (lambda x: np.sum(x) * bool(np.copyto(np.ones(3), x.numpy())), "a write of np.copyto into a NumPy array"),
+    "copyto": (_copies, "a write of np.copyto into a NumPy array"),
     "argument": (_writes_into_its_argument, "a write into an argument"),
     "constant": (_writes_into_a_constant, ".*computes something else than _writes_into_a_constant"),
     "ndarray's own": (
@@ -217,7 +228,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "example": (_of_one_example, ".*could be compared with _of_one_example .* on the example only"),
     "kept quietly": (_keeps_quietly, "an array that an earlier call kept"),
     "kept, second": (
-        lambda x: [_kept.append(np.sum(x)), np.sum(x) * _kept[0]][1],
+        _keeps_second,
         "an array that an earlier call kept",
     ),
     "random": (lambda x: np.sum(x * np.random.default_rng().normal(size=3)), "written twice, the program differs"),
@@ -247,14 +258,21 @@ def test_what_cannot_be_written_is_refused_with_the_reason(name: str) -> None:
     assert re.match(message, said), said
 
 
+def _puts_into_an_array(x: Any) -> Any:
+    buffer = np.zeros_like(x.numpy())
+    buffer[0] = x[0]
+    return np.sum(x * buffer)
+
+
 def _without_a_key(x: Any) -> Any:
-    return np.sum(x) * {}["scale"]
+    return np.sum(x) * dict[str, float]()["scale"]
 
 
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
         (_without_a_key, KeyError, "scale"),
+        (_puts_into_an_array, mg.UnsupportedError, "np.stack"),
         (lambda x: np.sum(x) * [1.0, 2.0, 3.0][x.numpy()[2]], TypeError, "list indices must be|only integer scalar arrays"),
         (lambda x: np.sum(x) * [1.0, 2.0, 3.0][x.numpy()[:1] > 0], TypeError, "only integer scalar arrays"),
     ],
@@ -262,9 +280,9 @@ def _without_a_key(x: Any) -> Any:
 def test_an_error_of_the_function_itself_stays_its_own(
     function: Callable[..., Any], error: type[Exception], message: str
 ) -> None:
-    for call in (function, lambda x: mg.write_numpy(function, x)):
+    for call in (mg.value_and_grad(function), lambda x: mg.write_numpy(function, x)):
         with pytest.raises(error, match=message):
-            call(mg.Tensor(X) if call is function else X)
+            call(X)
 
 
 @pytest.mark.parametrize(
