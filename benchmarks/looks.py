@@ -1,8 +1,8 @@
 """What is wrong with what the stepper's pages show: those of the lessons at every stop, and of six programs at the first sight.
 
 ``python -m benchmarks looks`` opens each page in three windows, as a page and in projector mode, light and dark, in English and
-Japanese. A row of its table is one of these looks: the names that are in or beside their own boxes, what is cut, the smallest
-text, and what the browser reported. Needs playwright and chromium or Chrome.
+Japanese. A row of its table is one of these looks: the names that are in or beside their own boxes, what is cut, what answers a
+question too early, the smallest text, and what the browser reported. Needs playwright and chromium or Chrome.
 """
 
 from __future__ import annotations
@@ -76,6 +76,12 @@ SEEN = """() => {
   for (const part of document.querySelectorAll("#title-section math, .equation")) {
     if (part.scrollWidth > part.clientWidth + 1) wrong.push(`the formula ${equation.text(state.step)} is cut`);
   }
+  if (quiz.hides(state.step)) {
+    if (!equation.text(state.step).trim().endsWith("?")) wrong.push("the formula shows what is asked");
+    if (document.querySelector(".said p") !== null) wrong.push("the text answers what is asked");
+  }
+  const early = lesson.asks && !timeline.known(graph.end[0], state.step);
+  if (early && /= .*\\d/.test(find("play-loss")?.textContent ?? "")) wrong.push("the panel shows the result too early");
   if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is wider than its window");
   const sizes = [...document.querySelectorAll("body *")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen, option, noscript")

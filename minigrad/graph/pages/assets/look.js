@@ -47,15 +47,20 @@ function stackLabels(math, count) {
   }
 }
 
-// Return a formula in parts, each of which begins with an operator or is a word. A line can be broken between them.
+// Return a formula in parts, each of which begins with an operator, an array or a word. A line can be broken between them.
 function brokenMath(math) {
-  const flat = (part) => (part.localName === "mrow" ? [...part.children].flatMap(flat) : part.localName === "mtext" && /\s/.test(part.textContent.trim()) ? part.textContent.trim().split(/\s+/).map((text) => mathElement("mtext", {}, `\u00a0${text}`)) : [part]);
+  const wordsOf = (text) => (words.language === "ja" && !/[a-z]/.test(text) ? [...new Intl.Segmenter("ja", { granularity: "word" }).segment(text)].map(({ segment }) => segment) : text.split(/(?<=\s)/));
+  const flat = (part) => {
+    if (part.localName === "mrow") return [...part.children].flatMap(flat);
+    const pieces = part.localName === "mtext" ? wordsOf(part.textContent) : [];
+    return pieces.length < 2 ? [part] : pieces.map((text) => mathElement("mtext", {}, text.replace(/\s/, "\u00a0")));
+  };
   const atoms = [...math.children].flatMap(flat);
   const parts = [[]];
   atoms.forEach((atom, i) => {
     const text = atom.textContent;
     const operator = atom.localName === "mo" && !"(),|".includes(text) && !"(".includes(atoms[i - 1]?.textContent ?? "(");
-    if ((operator || atom.localName === "mtext") && parts.at(-1).length > 0) parts.push([]);
+    if ((operator || ["mtext", "mtable"].includes(atom.localName)) && parts.at(-1).length > 0) parts.push([]);
     if (operator) atom.setAttribute("form", "infix");
     parts.at(-1).push(atom);
   });

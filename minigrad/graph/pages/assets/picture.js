@@ -36,7 +36,6 @@ class Picture {
     Object.assign(this, { pane, flying, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
-    this.rects = []; // of all boxes in sight, with the height of a scene's title
     const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, the scenes around are out of sight
     this.scene(start.scene, start.iteration, start.view);
     this.paint();
@@ -63,7 +62,6 @@ class Picture {
     const [left, top, wide, high] = rect;
     const { width, height } = this.pane;
     if (wide < 0.8 || left > width || top > height || left + wide < 0 || top + high < 0) return;
-    if (shown || !alias) this.rects.push({ node, left, top, right: left + wide, bottom: top + high, head: scene === null ? high : HEAD * view.scale });
     if (scene !== null) {
       this.layers.folder.rect(...rect);
       if (!shown) this.name(sceneTitle(places.scenes[scene]), rect, HEAD * view.scale);

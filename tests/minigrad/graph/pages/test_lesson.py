@@ -132,6 +132,8 @@ BAD = [
     (steps({"at": 1, "question": {"kind": "edge"}}), "asks for the next edge, but step 1 applies no rule"),
     (steps({"at": 0, "question": {"kind": "value"}}), "asks for a value, but step 0 is not a backward step"),
     (steps({"at": 1, "question": {"kind": "value", "choices": CHOICES}}), "choices is only for the kind 'choice', got"),
+    (steps({"at": 1, "question": {"kind": "value", "hides": True}}), "hides is only for the kind 'choice' at a step, got"),
+    (steps({"at": 0, "question": {"kind": "choice", "text": "?", "hides": True, "choices": CHOICES}}), "got 'choice' at 0"),
     (steps({"at": 1, "question": {"kind": "choice", "choices": CHOICES}}), "question needs a 'text' with the question"),
     (steps({"at": 1, "question": {"kind": "choice", "text": "?", "choices": CHOICES[:1]}}), "got 1, of which 0 are right"),
     (steps({"at": 1, "question": {"kind": "choice", "text": "?", "choices": [{}]}}), "choices[0] needs a 'text'"),
