@@ -49,7 +49,7 @@ WIDTH, HEIGHT, LETTER = (
 LINES, COLUMNS = 13, 64  # of a program on one slide
 TEXT, LETTERS = 6.9, {"en": 56, "ja": 29}  # lines of text on one slide, and letters of a line
 CELL = {"en": 20, "ja": 11}  # letters in a line of a table's cell
-GRAPH = 470, 440  # of a page whose letters have 24 pixels: half of a slide
+GRAPH = 960, 240  # of a page whose letters have 24 pixels: the lower half of a slide
 END = {  # of a sentence: what follows it is another one
     "en": re.compile(r"[.!?][\"*)]{0,3}(?=\s+[\"*(`\[]{0,3}[A-Z`(\[])"),
     "ja": re.compile(r"[。！？][）)]*(?![」）)])"),
@@ -58,7 +58,7 @@ ASKED = {  # at a stop of a page, where its lesson has no words of its own
     "value": {"en": "Which number belongs at the question mark?", "ja": "「?」に入る数はいくつですか。"},
     "edge": {"en": "Which arrow does the next step follow?", "ja": "次の一歩は、どの矢印をたどりますか。"},
 }
-ALONE = """#title-section, #controls, #place, #lesson-section { display: none !important; }
+ALONE = """body > :not(main), main > :not(#graph-pane), #place { display: none !important; }
 body.projector { grid-template-rows: minmax(0, 1fr) !important; }
 body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }"""  # the graph of a page, alone
 STYLE = """
@@ -89,12 +89,12 @@ table { border-collapse: collapse; font-size: calc(4 * var(--u)); }
 td, th { border-bottom: 1px solid #9ab; padding: 1vh .7em; text-align: left; vertical-align: top; }
 .box { border-left: 1vh solid #f2a33a; padding: 1vh 1em; background: #fff8ec; }
 img { min-height: 0; flex: 1; object-fit: contain; max-width: 100%; }
-.two { flex: 1; min-height: 0; display: grid; grid-template-columns: 1fr calc(78 * var(--u)); gap: 2vw; align-items: center; }
-.two > div { display: flex; flex-direction: column; gap: 2.6vh; }
-.much { font-size: .78em; line-height: 1.3; } .much code { font-size: 1em; } .much > div { gap: 1.4vh; }
-.much li { margin-bottom: .6vh; }
-.two img, .title img { width: calc(76 * var(--u)); height: calc(71 * var(--u)); flex: none; }
-.title { flex-direction: row; align-items: center; gap: 2vw; } .title .on { flex: none; } .title h1 { flex: 1; }
+.two { flex: 1; min-height: 0; display: flex; flex-direction: column; justify-content: space-evenly; }
+.two > div { display: flex; flex-direction: column; gap: 1.6vh; }
+.two ul { display: flex; flex-wrap: wrap; gap: 0 1.6em; padding: 0; list-style: none; }
+.two li { margin: 0; padding: 0 .6em; border: .25vh solid #9ab; border-radius: .3em; }
+.much { font-size: .78em; line-height: 1.3; } .much code { font-size: 1em; }
+.two img, .title img { width: 100%; height: calc(39 * var(--u)); flex: none; }
 .page { padding: 0; } .page h2 { margin: 0 6.25vw; }
 .page .on { position: relative; margin-bottom: 8.4vh; overflow: hidden; }
 iframe { position: absolute; top: 0; left: 0; border: 0; width: 85.72%; height: 85.72%; transform: scale(1.16667);
@@ -322,8 +322,9 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
             f"<b>{inline(choice['text'][language])}</b> " for choice in question["choices"] if choice["right"]
         )
         html = f'<p class="lead">{inline(asked)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
-        html += f'<p class="later">{right}{inline(stop["text"][language])}</p>'
-        much = len(re.sub(r"<[^>]+>", "", html)) > 3.4 * LETTERS[language]
+        said = stop["text"] or next(choice["feedback"] for choice in question["choices"] if choice["right"])
+        html += f'<p class="later">{right}{inline(said[language])}</p>'
+        much = len(re.sub(r"<[^>]+>", "", html)) > 2.9 * LETTERS[language]
         yield Slide(heading, [f'<div class="two{" much" * much}"><div>{html}</div>{graph}</div>'])
     frame = f'<iframe title="{page.stem}" data-page="{escape(text)}"></iframe>'
     yield Slide(heading, [frame], kind="page", graph=first)
