@@ -9,8 +9,11 @@ itself divides among threads.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
+import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +23,11 @@ _PREFIXES, _SUFFIXES = (
     ("scipy_openblas", "openblas"),
     ("64_", ""),
 )  # of NumPy's wheels; of a system's or conda's library
+
+_EVERY = 5.0  # seconds between two looks at the machine
+_LOST = 20  # times a second that this process loses a core; on a quiet machine it is a few
+_SLOWER = 10  # times as slow as with one thread: then the threads of OpenBLAS are worth a warning
+_SIDE = 192  # rows of the matrices that are timed: 0.1 ms on one core
 
 
 class Blas:
@@ -31,11 +39,11 @@ class Blas:
         self._before = 0
         self._functions: tuple[Callable[[], int], Callable[[int], Any]] | None = None
         self._looked = False
+        self._next_look, self._lost = 0.0, 0
 
     def one_thread(self) -> None:
         """Use one thread per product until this thread calls :meth:`as_before`."""
-        if not self._looked:
-            self._functions, self._looked = _openblas(), True
+        self._find()
         if self._functions is None:
             return
         with self._lock:
@@ -43,6 +51,10 @@ class Blas:
                 self._before = self._functions[0]()
             self._users.add(threading.get_ident())
             self._functions[1](1)
+
+    def _find(self) -> None:
+        if not self._looked:
+            self._functions, self._looked = _openblas(), True
 
     def as_before(self) -> None:
         if self._functions is None:
@@ -52,12 +64,61 @@ class Blas:
                 self._functions[1](self._before)
             self._users.discard(threading.get_ident())
 
+    def look(self) -> None:
+        """Warn once if OpenBLAS's threads wait for one another because other programs use the cores.
+
+        Called once per step of training. It looks every few seconds: if this process often loses a core to others, it times a
+        product with OpenBLAS's threads and with one.
+        """
+        now = time.monotonic()
+        if now < self._next_look or self._users:
+            return
+        lost, self._lost = self._lost, _cores_lost()
+        first, self._next_look = self._next_look == 0, now + _EVERY
+        self._find()
+        if first or self._lost - lost < _EVERY * _LOST or self._functions is None or self._functions[0]() < 2:
+            return
+        many, one = self._milliseconds(self._functions[0]()), self._milliseconds(1)
+        if many > _SLOWER * one:
+            self._next_look = math.inf
+            warnings.warn(
+                f"other programs use the cores: a matrix product takes {many:.3g} ms with OpenBLAS's "
+                f"{self._functions[0]()} threads, which wait for one another, and {one:.2g} ms with one thread. "
+                "Set OPENBLAS_NUM_THREADS=1 before Python starts",
+                RuntimeWarning,
+                stacklevel=4,  # the caller of an optimizer's step
+            )
+
+    def _milliseconds(self, threads: int) -> float:
+        """Return the median time of a product."""
+        assert self._functions is not None
+        get, set_ = self._functions
+        before, a, times = get(), np.ones((_SIDE, _SIDE), np.float32), []
+        set_(threads)
+        try:
+            for _ in range(7):
+                start = time.perf_counter()
+                np.matmul(a, a)
+                times.append(1e3 * (time.perf_counter() - start))
+        finally:
+            set_(before)
+        return sorted(times)[3]
+
     def after_fork(self) -> None:
         """Restore the number of threads in a forked child, where no operation is running."""
         self._lock = threading.Lock()
         if self._users and self._functions is not None:
             self._functions[1](self._before)
         self._users.clear()
+
+
+def _cores_lost() -> int:
+    """Return how often the system has taken a core from this process, or 0 if it does not say so."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
 def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:

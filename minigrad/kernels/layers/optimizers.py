@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.types import Array
+from ..blas import blas
 from ..threads import BLOCK, in_parts
 
 _SMALL = 1 << 15  # elements; parameters up to this size are updated together, to save the overhead of calls
@@ -71,6 +72,7 @@ class Division:
 
     def is_current(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
         """Return whether the division was made for these parameters and arrays of state, and is still valid."""
+        blas.look()
         if len(ready) != len(self._made_for):
             return False
         for (i, p), (j, own, remembered, arrays) in zip(ready, self._made_for):
