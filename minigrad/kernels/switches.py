@@ -15,7 +15,7 @@ _replaced: dict[str, Kernel | None] = {}  # by primitive, the NumPy kernel (or N
 
 
 def compiled_kernels(enabled: bool = True) -> None:
-    """Use loops compiled by numba for the functions of neural networks (softmax, layer_norm, attention ...) and for Adam.
+    """Use loops compiled by numba for gelu, layer_norm and attention, and for Adam.
 
     The loops read memory once; NumPy reads it several times. The results are the same up to rounding, and do not depend on
     the number of threads. The loops handle float32 and float64 on the host. Other arrays are computed as before. The
@@ -35,8 +35,8 @@ def compiled_kernels(enabled: bool = True) -> None:
     Example:
         >>> import minigrad as mg
         >>> mg.compiled_kernels()
-        >>> mg.softmax(mg.Tensor([0.0, 0.0]))  # the same, in one pass over memory
-        Tensor([0.5, 0.5])
+        >>> mg.gelu(mg.Tensor([0.0, 9.0]))  # the same, in one pass over memory
+        Tensor([0., 9.])
         >>> mg.compiled_kernels(False)
     """
     if not enabled:

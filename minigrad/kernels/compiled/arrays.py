@@ -46,7 +46,3 @@ def over_elements(loop: CompiledLoop, *arrays: Array, numbers: tuple[float, ...]
         run(*[array[start * BLOCK : stop * BLOCK] for array in flat], *numbers)
 
     in_parts(some, -(-size // BLOCK), PASSES * size)
-
-
-def flat_labels(labels: Array) -> Array:
-    return plain(labels, np.int64).reshape(-1)

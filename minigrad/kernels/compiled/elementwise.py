@@ -13,45 +13,6 @@ from .arithmetic import compiled, logistic, logistic_and_slope, normal
 
 
 @compiled("r1 w1")
-def relu(x: Array, ans: Array) -> None:
-    real = x.dtype.type
-    for i in range(x.size):
-        ans[i] = real(0) if x[i] < 0 else x[i]
-
-
-@compiled("r1 r1 w1")
-def relu_backward(g: Array, ans: Array, dx: Array) -> None:
-    real = g.dtype.type
-    for i in range(g.size):
-        dx[i] = g[i] * (real(1) if ans[i] > 0 else real(0))
-
-
-@compiled("r1 w1")
-def sigmoid(x: Array, ans: Array) -> None:
-    for i in range(x.size):
-        ans[i] = logistic(x[i])
-
-
-@compiled("r1 r1 w1")
-def sigmoid_backward(g: Array, x: Array, dx: Array) -> None:
-    for i in range(g.size):
-        dx[i] = g[i] * logistic_and_slope(x[i])[1]
-
-
-@compiled("r1 w1")
-def silu(x: Array, ans: Array) -> None:
-    for i in range(x.size):
-        ans[i] = x[i] * logistic(x[i])
-
-
-@compiled("r1 r1 w1")
-def silu_backward(g: Array, x: Array, dx: Array) -> None:
-    for i in range(g.size):
-        share, slope = logistic_and_slope(x[i])
-        dx[i] = g[i] * (share + x[i] * slope)
-
-
-@compiled("r1 w1")
 def gelu(x: Array, ans: Array) -> None:
     for i in range(x.size):
         ans[i] = x[i] * normal(x[i])[0]

@@ -1,4 +1,4 @@
-"""The compiled loops over rows: softmax, cross-entropy, layer norm, and the softmax of attention.
+"""The compiled loops over rows: layer norm, and the softmax of attention.
 
 ``arithmetic.py`` explains how they are compiled. A thread runs a loop on the rows from ``start`` to ``stop``.
 """
@@ -9,96 +9,6 @@ import numpy as np
 
 from ...engine.types import Array
 from .arithmetic import compiled, exp, largest, plus, share_out
-
-# --- softmax, log_softmax, cross_entropy ----------------------------------------------------------------------------
-
-
-@compiled("r2 w2 x n n")
-def softmax(x: Array, ans: Array, smallest: float, start: int, stop: int) -> None:
-    """Compute the softmax of each row. Results below ``smallest`` become 0."""
-    real = x.dtype.type
-    for i in range(start, stop):
-        row, out = x[i], ans[i]
-        most = largest(row)
-        for j in range(row.size):
-            out[j] = exp(row[j] - most)
-        share_out(out, real(smallest))
-
-
-@compiled("r2 r2 w2 n n")
-def softmax_backward(g: Array, ans: Array, dx: Array, start: int, stop: int) -> None:
-    real = g.dtype.type
-    for i in range(start, stop):
-        d, share, out = g[i], ans[i], dx[i]
-        along = real(0)
-        for j in range(d.size):
-            along = plus(along, d[j] * share[j])
-        for j in range(d.size):
-            out[j] = share[j] * (d[j] - along)
-
-
-@compiled("r2 w2 n n")
-def log_softmax(x: Array, ans: Array, start: int, stop: int) -> None:
-    real = x.dtype.type
-    for i in range(start, stop):
-        row, out = x[i], ans[i]
-        most = largest(row)
-        total = real(0)
-        for j in range(row.size):
-            total = plus(total, exp(row[j] - most))
-        log_total = math.log(total)
-        for j in range(row.size):
-            out[j] = (row[j] - most) - log_total
-
-
-@compiled("r2 r2 w2 n n")
-def log_softmax_backward(g: Array, ans: Array, dx: Array, start: int, stop: int) -> None:
-    real = g.dtype.type
-    for i in range(start, stop):
-        d, log_share, out = g[i], ans[i], dx[i]
-        total = real(0)
-        for j in range(d.size):
-            total = plus(total, d[j])
-        for j in range(d.size):
-            out[j] = d[j] - exp(log_share[j]) * total
-
-
-@compiled("i1 n n")
-def within(numbers: Array, lowest: int, end: int) -> bool:
-    """Whether all numbers are at least ``lowest`` and below ``end``."""
-    outside = 0
-    for i in range(numbers.size):
-        outside += (numbers[i] < lowest) | (numbers[i] >= end)
-    return outside == 0
-
-
-@compiled("r2 i1 w1 w2 n n")
-def cross_entropy(logits: Array, labels: Array, losses: Array, saved: Array, start: int, stop: int) -> None:
-    """Compute the loss of each row. ``saved`` gets the maximum of each row and 1 / sum(exp(row - maximum))."""
-    real = logits.dtype.type
-    for i in range(start, stop):
-        row = logits[i]
-        most = largest(row)
-        total = real(0)
-        for j in range(row.size):
-            total = plus(total, exp(row[j] - most))
-        losses[i] = math.log(total) - (row[labels[i]] - most)
-        saved[i, 0] = most
-        saved[i, 1] = real(1) / total
-
-
-@compiled("r2 r1 i1 r2 w2 n n")
-def cross_entropy_backward(
-    logits: Array, g: Array, labels: Array, saved: Array, dx: Array, start: int, stop: int
-) -> None:
-    """Compute the gradient of the logits. ``g`` has one element per row."""
-    for i in range(start, stop):
-        row, out = logits[i], dx[i]
-        most, scale = saved[i, 0], g[i] * saved[i, 1]
-        for j in range(row.size):
-            out[j] = exp(row[j] - most) * scale
-        out[labels[i]] -= g[i]
-
 
 # --- layer_norm ------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 import nn
-from minigrad import MissingExtraError, OutOfRangeError, Tensor
+from minigrad import MissingExtraError, Tensor
 from minigrad.engine.registry import primitives
 from minigrad.kernels import switches, threads as _threads
 from models import ClassifierConfig, TransformerClassifier
@@ -39,10 +39,6 @@ class Case(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
-def labels(*shape: int, classes: int = 7) -> Any:
-    return np.random.default_rng(5).integers(0, classes, shape)
-
-
 def attend(mask: Any = None, num_heads: int = 2, scale: float | None = None) -> Callable[..., Any]:
     return lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, mask, num_heads=num_heads, scale=scale)
 
@@ -54,22 +50,10 @@ def biased(mask: Any = None, scale: float | None = None) -> Callable[..., Any]:
 QKV = ((3, 5, 8), (3, 6, 8), (3, 6, 4))
 LONG_QKV = ((1, 520, 4), (1, 530, 4), (1, 530, 4))
 CASES = {
-    "softmax": Case(mg.softmax, ((4, 7),)),
-    "softmax of a vector": Case(mg.softmax, ((70,),)),
-    "softmax along another axis": Case(lambda x: mg.softmax(x, axis=0), ((4, 7),)),
-    "softmax of wide rows": Case(mg.softmax, ((2, 3, 301),)),
-    "log_softmax": Case(mg.log_softmax, ((4, 7),)),
-    "log_softmax of wide rows": Case(mg.log_softmax, ((2, 301),)),
-    "relu": Case(mg.relu, ((4, 7),)),
-    "sigmoid": Case(mg.sigmoid, ((3, 4, 7),)),
-    "silu": Case(mg.silu, ((4, 7),)),
     "gelu": Case(mg.gelu, ((4, 7),)),
     "gelu by tanh": Case(lambda x: mg.gelu(x, approximate="tanh"), ((4, 77),)),
     "layer_norm": Case(mg.layer_norm, ((2, 4, 7), (7,), (7,))),
     "layer_norm of many rows": Case(lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), ((300, 37), (37,), (37,))),
-    "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(2, 4)), ((2, 4, 7),)),
-    "cross_entropy, summed": Case(lambda x: mg.cross_entropy(x, labels(4), reduction="sum"), ((4, 7),)),
-    "cross_entropy, each": Case(lambda x: mg.cross_entropy(x, labels(4), reduction="none"), ((4, 7),)),
     "attention": Case(attend(), QKV),
     "attention of one sequence": Case(attend(scale=0.3), ((5, 8), (6, 8), (6, 4))),
     "attention of a grid": Case(attend(), ((2, 3, 5, 8), (2, 3, 40, 8), (2, 3, 40, 4))),
@@ -142,8 +126,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
         np.testing.assert_array_equal(a, b)
 
 
-PRIMITIVES = ["softmax", "log_softmax", "relu", "sigmoid", "silu", "gelu", "layer_norm", "cross_entropy",
-              "attention"]  # fmt: skip
+PRIMITIVES = ["gelu", "layer_norm", "attention"]
 
 
 @pytest.mark.parametrize("case", cases_of(PRIMITIVES), ids=lambda case: case.id)
@@ -197,8 +180,8 @@ def test_cotangents_that_belong_to_somebody_else(case: Case) -> None:
     np.testing.assert_array_equal(transposed, before)
 
 
-ROWWISE = ["softmax", "log_softmax", "layer_norm", "cross_entropy, each"]
-ELEMENTWISE = ["relu", "sigmoid", "silu", "gelu", "gelu by tanh"]
+ROWWISE = ["layer_norm"]
+ELEMENTWISE = ["gelu", "gelu by tanh"]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (0, 3), (2, 0, 3), (129, 2), (256, 16), (3, 65)])
@@ -212,22 +195,18 @@ def test_odd_shapes(name: str, shape: tuple[int, ...]) -> None:
             rng.standard_normal(shape[-1]).astype(np.float32) for _ in range(2)
         ]  # would multiply rounding errors
         function = CASES["layer_norm of many rows"].function
-    if name.startswith("cross_entropy"):
-        these = labels(*shape[:-1], classes=shape[-1])
-        function = lambda x: mg.cross_entropy(x, these, reduction="sum")
     assert_as_plain(function, arrays)
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax", *ELEMENTWISE])
+@pytest.mark.parametrize("name", ELEMENTWISE)
 def test_empty_rows_and_arrays_without_axes(name: str) -> None:
     assert_as_plain(CASES[name].function, [np.zeros((3, 0), np.float32)])
-    if name in ELEMENTWISE:
-        assert_as_plain(CASES[name].function, [np.array(0.7, np.float32)])
+    assert_as_plain(CASES[name].function, [np.array(0.7, np.float32)])
 
 
 @pytest.mark.parametrize("special", [(math.nan,), (math.inf,), (-math.inf,), (math.inf, -math.inf), (-math.nan,)])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE, "softmax of wide rows"])
+@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE])
 def test_what_is_not_finite(name: str, dtype: Any, special: tuple[float, ...]) -> None:
     """NaN and infinite numbers come out where they do in the plain form, and nowhere else."""
     case = CASES[name]
@@ -240,7 +219,7 @@ def test_what_is_not_finite(name: str, dtype: Any, special: tuple[float, ...]) -
         assert_as_plain(case.function, arrays)
 
 
-@pytest.mark.parametrize("name", ["softmax", "attention", "layer_norm", *ELEMENTWISE])
+@pytest.mark.parametrize("name", ["attention", "layer_norm", *ELEMENTWISE])
 def test_cotangents_that_are_not_finite(name: str) -> None:
     """An infinite one may give inf where a composition, which adds inf and -inf on its way, gives NaN."""
     case = CASES[name]
@@ -261,53 +240,21 @@ def test_cotangents_that_are_not_finite(name: str) -> None:
 def test_large_numbers(name: str, scale: float) -> None:
     arrays = inputs(CASES[name], np.float32)
     arrays[0] *= np.float32(scale)
-    if name == "silu" and scale > 1e6:  # the plain rule takes the difference of two large numbers here
-        slope = first_order(mg.silu, arrays, np.ones_like(arrays[0]))[1].numpy()
-        np.testing.assert_array_equal(slope, arrays[0] > 0)
-        return
     with np.errstate(all="ignore"):
         assert_as_plain(CASES[name].function, arrays)
 
 
-def test_numbers_that_are_large_but_close() -> None:
-    """The largest is subtracted first: x - (largest + log(sum)) would lose what is behind the point."""
-    x = (30000 + np.random.default_rng(0).integers(-40, 40, (5, 33)) / 16).astype(np.float32)
-    near = (x - 30000).astype(np.float64)
-    expected = near - np.log(np.exp(near).sum(axis=-1, keepdims=True))
-    np.testing.assert_allclose(mg.log_softmax(x), expected, rtol=1e-6)
-    np.testing.assert_allclose(mg.softmax(x), np.exp(expected), rtol=1e-6)
-    these = labels(5, classes=33)
-    losses = mg.cross_entropy(x, these, reduction="none")
-    np.testing.assert_allclose(losses, -expected[np.arange(5), these], rtol=1e-6)
-
-
-# --- exp and its like ---
+# --- the error function ---
 
 
 def truth(x: Any, function: Callable[[float], float]) -> Any:
     return np.array([function(v) for v in x.astype(np.float64)])
 
 
-@pytest.mark.parametrize("dtype, error", [(np.float32, 2e-7), (np.float64, 5e-16)])
-def test_exp_is_right_to_the_last_digits_and_never_subnormal(dtype: Any, error: float) -> None:
-    """Of two numbers that far apart, the softmax of the lower is exp of the difference."""
-    lowest = math.log(np.finfo(dtype).tiny)
-    x = np.linspace(0, lowest, 40001).astype(dtype)
-    pairs = np.stack([np.zeros_like(x), x], axis=-1)
-    got = mg.softmax(pairs)[:, 1]
-    e = np.exp(x.astype(np.longdouble))
-    large = x > lowest + 1
-    assert np.max(np.abs(got / (e / (1 + e)) - 1)[large]) < error
-    assert np.all((got == 0) | (got >= np.finfo(dtype).tiny))
-    assert np.all(mg.softmax(np.array([[0, 1.1 * lowest], [0, -1e30], [0, -np.inf]], dtype))[:, 1] == 0)
-
-
 @pytest.mark.parametrize("dtype, error", [(np.float32, 3e-7), (np.float64, 1e-15)])
-def test_sigmoid_and_gelu_far_from_zero(dtype: Any, error: float) -> None:
+def test_gelu_far_from_zero(dtype: Any, error: float) -> None:
     """Relative to the result, which the plain forms lose on the far left."""
-    x = np.linspace(-60, 60, 2001).astype(dtype)
-    np.testing.assert_allclose(mg.sigmoid(x), truth(x, lambda v: 1 / (1 + math.exp(-v))), rtol=error)
-    x = x / 10
+    x = np.linspace(-6, 6, 2001).astype(dtype)
     gelu = truth(x, lambda v: v * math.erfc(-v * math.sqrt(0.5)) / 2)
     if dtype == np.float32:  # float64 is left to NumPy
         np.testing.assert_allclose(mg.gelu(x), gelu, rtol=20 * error)
@@ -412,15 +359,9 @@ def test_weights_that_round_to_nothing_are_nothing() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, 3])),
-        lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, -1])),
-        lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0.0, 1.0])),
-        lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, 1, 2])),
-        lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, 1]), reduction="median"),
         lambda: mg.gelu(np.zeros(3), approximate="no"),
         lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
         lambda: mg.scaled_dot_product_attention(*[np.zeros((2, 4, 4))] * 3, np.ones((4, 5), bool)),
-        lambda: mg.softmax(np.zeros((2, 3)), axis=2),
     ],
 )
 def test_errors_are_those_of_the_plain_forms(call: Callable[[], Any]) -> None:
@@ -431,31 +372,14 @@ def test_errors_are_those_of_the_plain_forms(call: Callable[[], Any]) -> None:
     assert str(compiled.value) == str(plain.value)
 
 
-def test_a_label_out_of_range_is_found() -> None:
-    with pytest.raises(OutOfRangeError, match="label 3"):
-        mg.cross_entropy(Tensor(np.zeros((2, 3)), requires_grad=True), np.array([0, 3]))
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
-def test_labels_and_indices_of_any_integers(dtype: Any) -> None:
-    x = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
-    numbers = np.array([2, 0, 2], dtype)
-    assert_as_plain(lambda t: mg.cross_entropy(t, numbers), [x])
-    assert_as_plain(lambda t: t[numbers], [x])
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble, np.int64])
 def test_other_dtypes_are_computed_as_without(dtype: Any) -> None:
     x = np.arange(-4, 5).reshape(3, 3).astype(dtype)
-    for function in (mg.softmax, mg.log_softmax, mg.relu, mg.sigmoid, mg.silu, mg.gelu):
-        got = function(x)
-        mg.compiled_kernels(False)
-        expected = function(x)
-        mg.compiled_kernels()
-        assert got.dtype == expected.dtype
-        np.testing.assert_allclose(
-            got.astype(float), expected.astype(float), rtol=1e-3 if dtype == np.float16 else 1e-12
-        )
+    got = mg.gelu(x)
+    mg.compiled_kernels(False)
+    expected = mg.gelu(x)
+    assert got.dtype == expected.dtype
+    np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=1e-3 if dtype == np.float16 else 1e-12)
 
 
 def test_integers_among_the_operands() -> None:
@@ -470,9 +394,7 @@ def test_integers_among_the_operands() -> None:
 
 LARGE = {
     **{name: Case(CASES[name].function, ((30000,),)) for name in ELEMENTWISE},
-    **{name: Case(CASES[name].function, ((401, 67),)) for name in ("softmax", "log_softmax")},
     "layer_norm": Case(mg.layer_norm, ((401, 67), (67,), (67,))),
-    "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(401, classes=67)), ((401, 67),)),
     "attention": Case(attend(np.tri(20, dtype=bool)), ((9, 20, 8),) * 3),
     "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
