@@ -330,12 +330,12 @@ def run_scaling(options: argparse.Namespace) -> None:
 
 
 def run_floors(options: argparse.Namespace) -> None:
-    """All of them go to a file; some are printed only.
+    """All of them, or some, which are put beside those that are known.
 
     Raises:
         SystemExit: a peer cannot do a work.
     """
-    lines = []
+    lines, limits = [], ", ".join(limits_of(options))
     named = [work for work in real_table.LINES if work.partition(":")[0] in floors_works.FLOORS]
     for work in options.works or named:
         bursts: dict[str, Any] = {}
@@ -346,8 +346,6 @@ def run_floors(options: argparse.Namespace) -> None:
         if failed := [row for row in rows if row.error]:
             raise SystemExit(f"{work}, {failed[0].peer}: {failed[0].error}")
         lines.append(floors_table.line(work, bursts))
-    limits = ", ".join(limits_of(options))
-    if not options.works:
         floors_table.save(lines, options.clock, limits)
     print(f"{floors_table.text(lines, options.clock, limits)}\n")
 

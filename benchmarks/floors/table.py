@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks import report
 from benchmarks.floors.timing import kernel_of_blas, threads
 from benchmarks.harness import AGAIN, REFERENCE
+from benchmarks.real.table import LINES
 
 FLOOR = "floor"
 HIGHEST = 1.2  # of a floor; what is above is explained in benchmarks/DIARY.md
@@ -30,6 +31,7 @@ class Line:
     floor_over_torch: float
     over_torch: float
     noise: float
+    rounds: int = 0
 
 
 def line(work: str, bursts: dict[str, list[dict[str, float]]]) -> Line:
@@ -44,12 +46,12 @@ def line(work: str, bursts: dict[str, list[dict[str, float]]]) -> Line:
     others = [
         statistics.median(ratio(*pair)) for pair in ((FLOOR, REFERENCE), ("minigrad", REFERENCE), (AGAIN, REFERENCE))
     ]
-    return Line(work, *medians, over, (low, high), *others)
+    return Line(work, *medians, over, (low, high), *others, rounds=len(ms[FLOOR]))
 
 
 def text(lines: Sequence[Line], clock: str, limits: str = "") -> str:
     header = ["work", "PyTorch, ms", "minigrad, ms", "floor, ms", "minigrad / floor (quartiles)", "floor / PyTorch"]
-    header += ["minigrad / PyTorch", "PyTorch to itself"]
+    header += ["minigrad / PyTorch", "PyTorch to itself", "rounds"]
     rows = []
     for one in lines:
         low, high = one.quartiles
@@ -57,7 +59,7 @@ def text(lines: Sequence[Line], clock: str, limits: str = "") -> str:
         above = "**" if one.over_floor > HIGHEST else ""
         numbers.append(f"{above}{one.over_floor:.2f}{above} ({low:.2f}-{high:.2f})")
         numbers += [f"{share:.2f}" for share in (one.floor_over_torch, one.over_torch, one.noise)]
-        rows.append([report.title(one.work), *numbers])
+        rows.append([report.title(one.work), *numbers, str(one.rounds)])
     return f"{where(clock, limits)}\n\n{report.grid(header, rows)}"
 
 
@@ -70,8 +72,17 @@ def where(clock: str, limits: str) -> str:
 
 
 def save(lines: Sequence[Line], clock: str, limits: str = "", folder: Path = report.RESULTS) -> None:
+    """Write the lines beside those that are there of other works, if they were measured in the same way."""
     folder.mkdir(exist_ok=True)
     name = re.sub(r"\W+", "_", f"floors {limits}".strip())
-    found: dict[str, Any] = {"machine": where(clock, limits), "lines": [asdict(one) for one in lines]}
-    report.write(folder / f"{name}.json", found)
-    (folder / f"{name}.md").write_text(f"{text(lines, clock, limits)}\n", encoding="utf-8")
+    file = folder / f"{name}.json"
+    here = where(clock, limits)
+    known: dict[str, Line] = {}
+    if file.exists():
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if found["machine"] == here:
+            known = {one["work"]: Line(**one | {"quartiles": tuple(one["quartiles"])}) for one in found["lines"]}
+    known |= {one.work: one for one in lines}
+    ordered = sorted(known.values(), key=lambda one: LINES.index(one.work) if one.work in LINES else len(LINES))
+    report.write(file, {"machine": here, "lines": [asdict(one) for one in ordered]})
+    file.with_suffix(".md").write_text(f"{text(ordered, clock, limits)}\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """The floors: what they count, the fastest way of each part, and that they use nothing but NumPy."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -131,7 +132,18 @@ def test_a_line_has_the_ratios_of_each_round(tmp_path):
     table.save([found], "cpu", "1 thread", tmp_path)
     text = (tmp_path / "floors_1_thread.md").read_text(encoding="utf-8")
     assert f"OpenBLAS for {timing.kernel_of_blas()}, " in text and "processor time" in text
-    assert "| GPT, training step | 2 | 3 | 2 | **1.50** (1.20-2.00) | 1.00 | 1.50 | 1.00 |" in text
+    assert "**1.50**" in text
+    assert "| GPT, training step | 2 | 3 | 2 | **1.50** (1.20-2.00) | 1.00 | 1.50 | 1.00 | 3 |" in text
+
+
+def test_lines_of_other_works_stay(tmp_path):
+    for work in ("mlp", "gpt:B=1", "gpt", "mlp"):
+        table.save([table.line(work, BURSTS)], "wall", "", tmp_path)
+    lines = json.loads((tmp_path / "floors.json").read_text(encoding="utf-8"))["lines"]
+    assert [line["work"] for line in lines] == ["gpt", "gpt:B=1", "mlp"]
+    table.save([table.line("gru", BURSTS)], "cpu", "", tmp_path)
+    assert "elapsed" not in (tmp_path / "floors.md").read_text(encoding="utf-8")
+    assert len(json.loads((tmp_path / "floors.json").read_text(encoding="utf-8"))["lines"]) == 1
 
 
 def test_the_command_measures_all_four(monkeypatch, capsys):
@@ -144,6 +156,7 @@ def test_the_command_measures_all_four(monkeypatch, capsys):
 
     monkeypatch.setattr(harness, "measure", measure)
     monkeypatch.setattr(command, "limit", lambda *_: None)
+    monkeypatch.setattr(table, "save", lambda *_: None)
     command.main(["floors", "--works", "gpt:B=1,mlp", "--threads", "1", "--clock", "cpu"])
     peers = ["torch", "torch again", "minigrad", "floor"]
     assert asked == [("gpt:B=1", peers, "cpu"), ("mlp", peers, "cpu")]
