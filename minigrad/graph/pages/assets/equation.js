@@ -128,22 +128,24 @@ const equation = (() => {
     const { letters, answer, compute, at, lit, part } = depends.of(step);
     const written = numbers(answer, { at });
     // `of` gives the array of a letter; null leaves the formula out.
-    const formula = (of, made, result) => {
+    const formula = (of, made, result, brief = false) => {
       let known = true;
       const look = (name) => {
         known &&= Boolean(of(name));
         return numbers(of(name), made(name));
       };
       const given = (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))])));
-      const tree = filled && truthful(() => filled(look), result, given);
+      const tree = filled && truthful(() => filled(look, brief), result, given);
       return known ? tree : null;
     };
     const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), answer && isScalar(answer) ? answer.values[0] : null);
     const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(written) || tree[1]?.array === answer;
     const parts = Object.keys(letters).map(part);
     const isShorter = parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
-    const element = at === null || same || !isShorter ? null : formula(part, () => ({}), answer.values[at]);
-    return { parts: same ? [written] : [tree, written], one: element && { index: indexOf(at, answer.shape), parts: [element, ["num", numberText(answer.values[at], state.digits)]] } };
+    const element = at === null || same || !isShorter ? null : formula(part, () => ({}), answer.values[at], true);
+    const number = ["num", at === null ? "" : numberText(answer.values[at], state.digits)];
+    const isTold = element !== null && JSON.stringify(bare(element)) !== JSON.stringify(number); // an element that is only moved needs no formula
+    return { parts: same ? [written] : [tree, written], one: isTold ? { index: indexOf(at, answer.shape), parts: [element, number] } : null };
   }
 
   // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
@@ -152,13 +154,15 @@ const equation = (() => {
     const edge = graph.edges[number];
     const left = derivative(labelOf(edge.source));
     const part = kind === "product" && edge.amount !== null;
-    const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look) => safe(rule(edge, look)));
+    const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look, brief) => safe(rule(edge, look, brief)));
     const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name))) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
     const { parts, one } = quiz.hides(step) ? { parts: [["num", "?"]], one: null } : withNumbers(step, filled, edge.elementwise ? edge.raw.shape : null);
     return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one };
   }
 
-  const rule = (edge, look) => tidy(fill(edge.equation, look));
+  // Return the rule of an edge. `brief` leaves out the words about it.
+  const rule = (edge, look, brief = false) => tidy(fill(brief && isExplained(edge.equation) ? edge.equation[1] : edge.equation, look));
+  const isExplained = ([kind, head, ...rest]) => kind === "row" && head[0] !== "op" && rest.length === 1;
   const folded = (edge, inside) => (summedAxes(edge).length > 0 ? ["fold", summedAxes(edge).join(","), inside] : ["call", edge.amount.dtype, inside]);
 
   // Return the name in the program of a letter of an edge's rule.
@@ -265,9 +269,8 @@ const equation = (() => {
   // Return the rule of an edge with the names of its parameters; null if it is not known.
   function ruleText({ equation: tree, answer }) {
     if (tree === null) return null;
-    const [kind, head, ...rest] = fill(tree, (name) => ["name", name === "ans" ? answer : name]);
-    const explained = kind === "row" && head[0] !== "op" && rest.length === 1; // a formula, and words about it
-    return explained ? `${textOf(head)}, ${textOf(rest[0])}` : textOf([kind, head, ...rest]);
+    const filled = fill(tree, (name) => ["name", name === "ans" ? answer : name]);
+    return isExplained(filled) ? `${textOf(filled[1])}, ${textOf(filled[2])}` : textOf(filled);
   }
 
   return { text, callText, callWithPlaces, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };

@@ -26,6 +26,7 @@ function fitFormula() {
   } else if (innerWidth > 800) return;
   for (const part of wide()) part.replaceWith(...brokenMath(part));
   for (let count = 2; count < 5; count++) for (const part of wide()) stackLabels(part, count);
+  if (camera.TEXT > 12 && section.scrollHeight > section.clientHeight) formula.querySelectorAll(".element").forEach((part) => part.remove()); // the lit arrays say it, too
   for (const part of innerWidth > 900 ? [] : wide()) {
     part.classList.add("shrunk");
     const least = 14 / parseFloat(getComputedStyle(part).fontSize); // then no letter is under 12 px
