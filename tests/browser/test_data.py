@@ -137,7 +137,7 @@ def test_the_page_says_why_it_cannot_draw_the_answer(tmp_path: Path, show: Show)
         z = X @ leaf(np.ones((2, 1)), "w")
         p = 1 / (1 + np.exp(-(z - z.mean())))
         loss = -(BITS * np.log(p) + (1 - BITS) * np.log(1 - p)).mean()
-    page = opened(loss, tmp_path, show)
+    page = opened(loss, tmp_path, show, {"points": (X, BITS)})
     assert "depends on the other examples" in page.locator("#data-section .note").text_content()
     assert page.locator(".ground").count() == 0 and page.locator(".data-plot .mark").count() == 6
 

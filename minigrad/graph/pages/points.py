@@ -50,6 +50,8 @@ def data_of(show: Any, graph: Graph, drawn: Mapping[int, Data]) -> Data | None:
         return _about("images", images, graph, into, _target(images, graph, into))
     candidates = [node for node in graph.nodes if _is_points(node)]
     for node in candidates if len(candidates) <= MOST_ARRAYS else []:
+        if _has_parameters_for_rows(node, graph):
+            continue
         y = _target(node, graph, into)
         if y is not None and not _sources(node, graph, into, y)[graph.ends[0][0]] & OTHER:
             return _about("points", node, graph, into, y)
@@ -78,6 +80,14 @@ def _is_points(node: Node) -> bool:
     features = shape[1] if len(shape) == 2 else 1
     known = node.kind == "constant" and np.asarray(node.value).dtype.kind == "f"
     return known and len(shape) in (1, 2) and shape[0] >= LEAST and features in (1, 2)
+
+
+def _has_parameters_for_rows(x: Node, graph: Graph) -> bool:
+    """Return whether a parameter has as many entries along an axis as x has rows: the rows may then be units, not examples."""
+    count = (x.shape or (0,))[0]
+    return any(
+        count in (node.shape or ()) for node in graph.nodes if node.operation is None and node.kind != "constant"
+    )
 
 
 def _host(array: Any) -> Any:
@@ -140,7 +150,11 @@ def _indices(node: Node, count: int) -> list[Any]:
 
 
 def _sources(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]], y: Any = None) -> dict[int, int]:
-    """Return what each value is computed from, as a sum of ``X``, ``TARGET``, ``OTHER`` and ``PARAMETER``."""
+    """Return what each value is computed from, as a sum of ``X``, ``TARGET``, ``OTHER`` and ``PARAMETER``.
+
+    A value that is computed from x before the targets come in, and has no row for each example, counts as ``OTHER``: the
+    examples meet in it.
+    """
     count = (x.shape or (0,))[0]
     found: dict[int, int] = {}
     for node in graph.nodes:
@@ -153,6 +167,8 @@ def _sources(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]], y: Any =
             kinds = [found[edge.source] for edge in into.get(node.id, ())]
             kinds += [_kind(array, y) for array in _indices(node, count)]
             found[node.id] = int(np.bitwise_or.reduce(kinds, initial=0))
+            if found[node.id] & (X | TARGET) == X and (node.shape or ())[:1] != (count,):
+                found[node.id] |= OTHER
     return found
 
 

@@ -120,6 +120,21 @@ def test_other_arrays_are_no_data() -> None:
     assert data(lambda: leaf(1.0, "x") * 2.0) is None
 
 
+def test_a_state_of_units_is_no_data() -> None:
+    """A row for each unit: a parameter has as many entries along an axis, or the rows meet on the way to the answer."""
+    state, target = np.array([0.4, 0.0, -0.5]), np.array([0.0, 1.0, 0.0])
+    gate, w, W = leaf(RNG.normal(size=3), "gate"), leaf(0.5, "w"), leaf(RNG.normal(size=(4, 5)), "W")
+
+    def gated() -> Any:
+        return ((gate * state - target) ** 2).sum()
+
+    def mixed() -> Any:
+        h = (W @ np.concatenate([w * state, np.ones(2)]))[:3]
+        return ((h - target) ** 2).sum()
+
+    assert data(gated) is None and data(mixed) is None
+
+
 def test_a_value_called_points_may_still_be_an_image() -> None:
     points, w = RNG.normal(size=(2, 16)), leaf(RNG.normal(size=(16, 1)), "w")
     assert data(lambda: (points @ w).sum(), {"points": (4, 4)})["kind"] == "images"
