@@ -150,7 +150,7 @@ ROOMS = {
     "codegen": 4770,
     "engine": 3365,
     "rules": 5410,
-    "kernels": 3900,
+    "kernels": 3800,
     "guards": 1810,
     "transforms": 1590,
     "": 1910,

@@ -42,11 +42,18 @@ def line(work: str, bursts: dict[str, list[dict[str, float]]]) -> Line:
         return [a / b for a, b in zip(ms[peer], ms[other])]
 
     low, over, high = statistics.quantiles(ratio("minigrad", FLOOR), n=4)
-    medians = [statistics.median(ms[peer]) for peer in (REFERENCE, "minigrad", FLOOR)]
-    others = [
-        statistics.median(ratio(*pair)) for pair in ((FLOOR, REFERENCE), ("minigrad", REFERENCE), (AGAIN, REFERENCE))
-    ]
-    return Line(work, *medians, over, (low, high), *others, rounds=len(ms[FLOOR]))
+    return Line(
+        work,
+        torch=statistics.median(ms[REFERENCE]),
+        minigrad=statistics.median(ms["minigrad"]),
+        floor=statistics.median(ms[FLOOR]),
+        over_floor=over,
+        quartiles=(low, high),
+        floor_over_torch=statistics.median(ratio(FLOOR, REFERENCE)),
+        over_torch=statistics.median(ratio("minigrad", REFERENCE)),
+        noise=statistics.median(ratio(AGAIN, REFERENCE)),
+        rounds=len(ms[FLOOR]),
+    )
 
 
 def text(lines: Sequence[Line], clock: str, limits: str = "") -> str:
