@@ -6,6 +6,7 @@ without this kernel: the median of the pairs, in processor time of one thread, w
 
 from __future__ import annotations
 
+import importlib
 import os
 import statistics
 import sys
@@ -64,8 +65,7 @@ def without(name: str) -> Iterator[None]:
 
 @contextmanager
 def without_adam() -> Iterator[None]:
-    from nn import optim
-
+    optim: Any = importlib.import_module("nn.optim")
     compiled = optim.compiled_adam
     optim.compiled_adam = lambda: None
     try:
