@@ -15,7 +15,7 @@ from .._source import SourceLine
 from ..engine.tape import Entry, Leaf, entry_of
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
-from ..rules.about import known
+from ..rules.about import depends_elementwise, known
 from ..rules.neural import softmax
 from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue, print_of, whole
@@ -99,6 +99,10 @@ def cuts(run: WatchedRun) -> Iterator[DebugFinding]:
         score, reader = _enters(look, tape, array if taken is None else taken, place)
         integers = taken is None or (isinstance(taken, np.ndarray) and taken.dtype.kind in "iub")
         score = max(score, int(type(entry) is Entry and integers and _is_alike(look, taken)))
+        if not score:
+            where = (place.file, place.line)
+            reader = next((node.at for node, use in look.given if where in run.passed(node, use)), None)
+            score = int(reader is not None)
         if score and (best is None or score > best[0]):
             best = score, (place.file, place.line), reader
     if best is not None:
@@ -165,11 +169,16 @@ def without_gradient(run: WatchedRun) -> Iterator[DebugFinding]:
 
 
 def _beside(look: FullLook, tensor: Tensor) -> At | None:
-    """Return the line that uses the nearest parameter beside an unused one."""
-    used = {node.key[-1]: look.readers(node)[0].at for node in look.leaves if isinstance(node.key, tuple)}
+    """Return the last line that uses the nearest parameter before an unused one, or the first one of that after it."""
+    used = {
+        node.key[-1]: [reader.at for reader in look.readers(node)]
+        for node in look.leaves
+        if isinstance(node.key, tuple)
+    }
     known = list(_tensors(look))
     place = known.index(id(tensor))
-    return next((used[key] for key in known[:place][::-1] + known[place + 1 :] if key in used), None)
+    before = next((used[key][-1] for key in known[:place][::-1] if key in used), None)
+    return before or next((used[key][0] for key in known[place + 1 :] if key in used), None)
 
 
 @check("cut", "tape arrays")
@@ -301,6 +310,9 @@ def zero_gradients(run: WatchedRun) -> Iterator[DebugFinding]:
         operands = run.last.operands(blocked)
         if len(operands) > 1 and any(isinstance(u.value, np.ndarray) and not u.value.any() for u, _ in operands):
             continue  # a product with zeros, whose origin is elsewhere
+        first = operands[0][0].value
+        if not depends_elementwise(blocked.primitive) and np.size(first) > 1 and not np.ptp(first):
+            continue  # equal numbers get equal gradients, which cancel: updates.py tells of equal weights
         steps = known(blocked.primitive).flat is None and _is_stepped(blocked)
         facts: dict[str, Any] = {
             "name": run.name(run.last, node),

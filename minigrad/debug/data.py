@@ -12,22 +12,11 @@ from ..rules import elementwise, indexing, linalg, losses, neural, reductions
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue
 from .program import At, floor_divisions
-from .run import Given, WatchedRun, index_arrays, names_read, next_token
+from .run import FEWEST, Given, WatchedRun, index_arrays, names_read, next_token, rowwise
 from .shapes import pads
 
-FEWEST = 16  # rows from which an equality is no chance
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
-
-
-def _tables(run: WatchedRun) -> dict[str, Any]:
-    """Return the arrays of the program with several rows, at the first look."""
-    arrays = {p: v for p, v in run.first.values.items() if isinstance(v, np.ndarray)} if run.looks else {}
-    return {p: v for p, v in arrays.items() if v.ndim and len(v) >= FEWEST and v.dtype.kind in "iuf"}
-
-
-def _columns(array: Any) -> Any:
-    return array.reshape(len(array), -1).astype(float)
 
 
 def _pairs(run: WatchedRun, look: FullLook) -> Iterator[tuple[Given, Given]]:
@@ -45,7 +34,7 @@ def leaks(run: WatchedRun) -> Iterator[DebugFinding]:
         yield from _shifted(run, look)
         for x, y in _pairs(run, look):
             table = x.array.ndim == 2 and x.array.dtype.kind == "f" and y.array.dtype.kind != "b" and np.ptp(y.array)
-            target, inside = _columns(y.array), _columns(x.array)
+            target, inside = rowwise(y.array), rowwise(x.array)
             if not table or target.shape[1] >= inside.shape[1] or _is_sliced(look, x) or _derived(run, look, x, y):
                 continue
             found = [_column_of(inside, column) for column in target.T]
@@ -71,14 +60,9 @@ def _is_sliced(look: FullLook, given: Given) -> bool:
 
 def _derived(run: WatchedRun, look: FullLook, x: Given, y: Given) -> bool:
     """Return whether the program computes the target from the inputs: the task is then to find that out."""
-    inputs, targets = (look.path(g.array) or _table_of(run, g.array) for g in (x, y))
+    inputs, targets = (look.path(g.array) or next(iter(run.tables_of(g.array)), None) for g in (x, y))
     made = run.program.assigned(run.program.index(run.file), targets) if targets and inputs else []
     return any(inputs in names_read(value) for _, value in made)
-
-
-def _table_of(run: WatchedRun, batch: Any) -> str | None:
-    """Return the array of the program of whose rows a batch consists."""
-    return next((path for path, table in _tables(run).items() if _is_of(table, batch)), None)
 
 
 def _column_of(inside: Any, column: Any) -> tuple[int, bool] | None:
@@ -105,13 +89,6 @@ def _shifted(run: WatchedRun, look: FullLook) -> Iterator[DebugFinding]:
                 facts: dict[str, Any] = {"kind": "shift", "say": say, "k": shift, "shape": x.array.shape}
                 yield run.finding(LIKELY, look.step, made, y.node.at, **facts)
                 return
-
-
-def _is_of(table: Any, batch: Any) -> bool:
-    """Return whether each row of a batch is a row of a table."""
-    one, other = _columns(table).astype(np.float32), _columns(batch).astype(np.float32)
-    alike = table.dtype.kind == batch.dtype.kind and one.shape[1] == other.shape[1]
-    return alike and {row.tobytes() for row in other} <= {row.tobytes() for row in one}
 
 
 @check("constant target", "arrays tape")
@@ -224,7 +201,7 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
     """Inputs that are all 0, or nearly all, because // or an array of whole numbers has cut their fractions off."""
     for look in run.looks[:1]:
         index, buffer = run.program.index(run.file), _buffer(run)
-        for name, value in _tables(run).items():
+        for name, value in run.tables.items():
             zero = float((value == 0).mean())
             cut = zero >= MOSTLY and value.size >= 20 and (value.ndim > 1 or value.dtype.kind == "f")
             lines = [line for line, made in run.program.assigned(index, name) if cut and floor_divisions(made)]
@@ -254,7 +231,7 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
 def _buffer(run: WatchedRun) -> At | None:
     """Return the line that makes an array like one of whole numbers, into which the program writes."""
     for index, call in run.program.calls(*LIKE):
-        like = [call.args[0]] if call.args and not call.keywords else []
+        like: list[ast.expr | None] = [call.args[0]] if call.args and not call.keywords else []
         around = index.function_at(call.lineno)
         if like and around is not None and isinstance(like[0], ast.Name):
             like += [index.argument(around, like[0].id, each) for each in index.calls(around.name)]

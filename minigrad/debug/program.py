@@ -202,8 +202,19 @@ class Program:
         begins = next((self.scopes[n.id] for n in names_in(value) if n.id in self.scopes), 0)
         inside = index.find(FUNCTIONS, lambda f: begins == min([f.lineno, *(d.lineno for d in f.decorator_list)]))
         use, self.trail = _Reading(index, inside[0] if inside else None), []
-        found = self._overwritten(index, fields[0] if fields else path or "") or _known(self.created(use, value))
+        found = self._replaced(index, fields) or self._overwritten(index, fields[0] if fields else path or "")
+        found = found or _known(self.created(use, value))
         return found or next((at for name in fields for at in self._of_field(use, name, (), 0)), None)
+
+    def _replaced(self, index: Index, fields: list[str]) -> At | None:
+        """Return the line that gives a part of an object another value, as ``self.second.weight = ...`` does."""
+        for node in index.find(ast.Assign) if len(fields) > 1 else ():
+            for target in node.targets:
+                names = [n.attr for n in ast.walk(target) if isinstance(n, ast.Attribute)]
+                if isinstance(target, ast.Attribute) and len(names) > 1 and names == fields[: len(names)]:
+                    use = _Reading(index, _function(index, node), node.lineno)
+                    return self.created(use, node.value, (), 1) or (index.file, node.lineno)
+        return None
 
     def _overwritten(self, index: Index, name: str) -> At | None:
         """Return the line that writes other numbers into a tensor, as ``layer.bias.data[:] = 1`` does."""
@@ -221,6 +232,18 @@ class Program:
 
         ``last`` means the last argument, where the program calls a module that carries out the operation.
         """
+        found = self._read(places, position, last)
+        return None if found is None else self._line(*found)
+
+    def passed(self, places: Sequence[SourceLine], position: int) -> list[At]:
+        """Return the lines of the statements from which the names in the text of an operand come."""
+        found, self.trail = self._read(places, position, False), []
+        for name in names_in(found[1]) if found is not None else ():
+            self._of_name(found[0], name, (), 1)  # type: ignore[index]
+        return self.trail
+
+    def _read(self, places: Sequence[SourceLine], position: int, last: bool) -> tuple[_Reading, ast.expr] | None:
+        """Return the text of an operand, and where it is read."""
         here = self.expression(places[0]) if places else None
         if here is None:
             return None
@@ -232,8 +255,7 @@ class Program:
         if position >= len(given):
             return None
         calls = tuple((self.index(place.file), self.expression(place)) for place in places[1:])
-        use = _Reading(index, _function(index, here), places[0].line, calls, True)
-        return self._line(use, given[position])
+        return _Reading(index, _function(index, here), places[0].line, calls, True), given[position]
 
     def source_line(self, index: Index, value: ast.expr | None) -> At | None:
         """Return the line of an argument's value: of a name, the line that made it; of a number, its own."""

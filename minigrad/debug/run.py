@@ -15,8 +15,9 @@ from ..engine.tensor import Tensor
 from ..guards import gradients
 from ..rules import attention, convolution, einsum, elementwise, indexing, linalg, neural
 from ..rules.about import known
+from ..source.index import FUNCTIONS, callee
 from .finding import DebugFinding
-from .look import FullLook, TapeValue, Use, arguments_of
+from .look import FullLook, TapeValue, Use, arguments_of, whole
 from .program import At, Program, floor_divisions, names_of_target
 from .watcher import Watcher
 
@@ -28,6 +29,7 @@ JOINS = (
     convolution.convolution,
 )  # operations after which more of the network may follow
 
+FEWEST = 16  # rows from which an equality is no chance
 SUMS = (elementwise.add, elementwise.subtract, elementwise.negative)
 
 
@@ -197,9 +199,27 @@ class WatchedRun:
             return found
         if target.backward:
             return None
-        names = arguments_of(target.entry) if target.entry is not None else []
-        position = names.index(use.argument) if use.argument in names else len(names)
-        return self.program.operand(target.places, position, last=last) or self.made(look.path(use.raw))
+        found = self.program.operand(target.places, _position(target, use), last=last) or self.made(look.path(use.raw))
+        tables = [] if found else self.tables_of(whole(use.raw))
+        return found or (self.made(tables[0]) if len(tables) == 1 else None)
+
+    @functools.cached_property
+    def tables(self) -> dict[str, Any]:
+        """The arrays of the program with several rows, at the first look."""
+        arrays = {p: v for p, v in self.first.values.items() if isinstance(v, np.ndarray)} if self.looks else {}
+        return {p: v for p, v in arrays.items() if v.ndim and len(v) >= FEWEST and v.dtype.kind in "iufb"}
+
+    def tables_of(self, batch: Any) -> list[str]:
+        """Return the arrays of the program that have each row of a batch: of several views of one array, the first."""
+        found: dict[int, str] = {}
+        for path, table in self.tables.items() if np.ndim(batch) else ():
+            if _is_of(table, batch):
+                found.setdefault(id(whole(table)), path)
+        return [*found.values()]
+
+    def passed(self, target: TapeValue, use: Use) -> list[At]:
+        """Return the lines of the statements from which the names in the text of an operand come."""
+        return self.program.passed(target.places, _position(target, use))
 
     def is_near(self, place: SourceLine) -> bool:
         """Return whether a line is in the function that begins the sweeps."""
@@ -241,9 +261,11 @@ class WatchedRun:
                     targets = call.targets[0]
                     returned = targets.elts[1:] if isinstance(targets, ast.Tuple) else [targets]
                     names |= {name for target in returned for name in names_of_target(target)}
+            given = list(self._given_on(index, names))
             for node in index.find((ast.Assign, ast.AugAssign)):
                 reads = [n for n in ast.walk(node.value) if isinstance(n, (ast.Name, ast.Attribute))]
-                grads = any(getattr(n, "attr", "") == "grad" or getattr(n, "id", "") in names for n in reads)
+                inside = {name for function, name in given if function is index.function_at(node.lineno)}
+                grads = any(getattr(n, "attr", "") == "grad" or _is_read(index, n, names | inside) for n in reads)
                 loop = [n for n in index.around(node) if isinstance(n, ast.For) and names & names_read(n.iter)]
                 zipped = loop and names_read(node.value) & set(names_of_target(loop[0].target))
                 arithmetic = isinstance(node, ast.AugAssign) or any(
@@ -252,6 +274,15 @@ class WatchedRun:
                 if (grads or zipped) and arithmetic and (file, node.lineno) != self.backward:
                     found.append((index, node))
         return found
+
+    @staticmethod
+    def _given_on(index: Any, names: set[str]) -> Iterator[tuple[Any, str]]:
+        """Yield the functions of the program that get one of these variables, each with the parameter's name."""
+        for call in index.find(ast.Call) if names else ():
+            for function in index.definitions(callee(call)):
+                for parameter in function.args.args if isinstance(function, FUNCTIONS) else ():
+                    if names & {getattr(index.argument(function, parameter.arg, call), "id", "")}:
+                        yield function, parameter.arg
 
     def rate(self) -> At | None:
         """Return the line that sets the learning rate: an argument, a variable, or the number in the update."""
@@ -314,6 +345,12 @@ class WatchedRun:
         ]
 
 
+def _position(target: TapeValue, use: Use) -> int:
+    """Return the place of an operand among the arguments of its operation."""
+    names = arguments_of(target.entry) if target.entry is not None else []
+    return names.index(use.argument) if use.argument in names else len(names)
+
+
 def factors(node: Any) -> list[ast.expr]:
     """Return the names, attributes and numbers that are multiplied in an update, but not what is read of the gradient."""
     found: list[ast.expr] = []
@@ -325,6 +362,13 @@ def factors(node: Any) -> list[ast.expr]:
                 )
                 found += [side] if simple else []
     return found
+
+
+def _is_read(index: Any, node: Any, names: set[str]) -> bool:
+    """Return whether a node reads one of these variables, and not an argument of a lambda with its name."""
+    lambdas = [f for f in index.around(node) if isinstance(f, ast.Lambda)]
+    own = {a.arg for f in lambdas for a in (*f.args.posonlyargs, *f.args.args)}
+    return getattr(node, "id", "") in names - own
 
 
 def names_read(node: ast.AST) -> set[str]:
@@ -381,6 +425,18 @@ def bends(look: FullLook, node: TapeValue, of: TapeValue) -> bool:
     if facts.product or node.primitive is elementwise.multiply:
         return not others
     return node.primitive is not elementwise.divide or operands[0][1] is not of
+
+
+def rowwise(array: Any) -> Any:
+    """Return an array as a table, with one row for each item."""
+    return array.reshape(len(array), -1).astype(float)
+
+
+def _is_of(table: Any, batch: Any) -> bool:
+    """Return whether each row of a batch is a row of a table."""
+    one, other = rowwise(table).astype(np.float32), rowwise(batch).astype(np.float32)
+    alike = table.dtype.kind == batch.dtype.kind and one.shape[1] == other.shape[1]
+    return alike and {row.tobytes() for row in other} <= {row.tobytes() for row in one}
 
 
 def index_arrays(node: TapeValue) -> list[Any]:

@@ -13,7 +13,7 @@ from ..rules import einsum, elementwise, linalg, neural
 from .finding import LIKELY, DebugFinding, check
 from .look import FullLook, TapeValue, Use
 from .program import At
-from .run import WatchedRun, rms
+from .run import JOINS, WatchedRun, rms
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
 ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
@@ -21,6 +21,7 @@ SATURATED = 0.6  # the share of elements at which an activation is flat, in each
 ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first looks
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
+LARGE = 5  # the root mean square above which numbers are large
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
 
 
@@ -38,7 +39,7 @@ def dead(run: WatchedRun) -> Iterator[DebugFinding]:
             continue  # a hinge that is satisfied
         line, why, facts = _why(run, *rows[0][:2])
         facts |= {"share": f"{share:.0%}", "limit": f"{DEAD:.0%}", "before": f"{shares[0]:.0%}"}
-        if shares[0] < ALIVE:
+        if shares[0] < ALIVE and why != "inputs":
             line, why = run.rate(), "killed"
         yield run.finding(LIKELY, look.step, line, node.at, say=why, **facts)
 
@@ -92,19 +93,16 @@ def _why(run: WatchedRun, look: FullLook, node: TapeValue) -> tuple[At | None, s
     facts: dict[str, Any] = {"size": f"{rms(before.value):.3g}"}
     if node.primitive is neural.softmax:
         for use, source in look.operands(before):
-            if source.operation is None and np.size(use.value) == 1:
-                return (
-                    run.made_use(look, use) or before.at,
-                    "factor",
-                    facts | {"factor": f"{np.ravel(use.value)[0]:.3g}"},
-                )
-        return before.at, "scores", facts
+            if source.operation is None and _enlarges(before, use):
+                facts["factor"] = f"{np.ravel(use.value)[0]:.3g}"
+                return run.made_use(look, use) or before.at, "factor", facts
+        return _of_inputs(run, look, before, facts) or (before.at, "scores", facts)
     product, bias = _parts(look, before)
     if bias is not None and rms(bias.value) > 3 * rms(before.value - bias.value):
         return run.made_use(look, bias), "bias", facts | {"size": f"{rms(bias.value):.3g}"}
     weights = [use for use, source in product if source.kind == "leaf"]
     for use, source in product:
-        if source.kind == "constant" and rms(use.value) > 5:
+        if source.kind == "constant" and rms(use.value) > LARGE:
             return run.made_use(look, use), "inputs", facts | {"size": f"{rms(use.value):.3g}"}
     for use in weights:
         if rms(use.value) * use.shape[0] ** 0.5 > 2:
@@ -112,7 +110,28 @@ def _why(run: WatchedRun, look: FullLook, node: TapeValue) -> tuple[At | None, s
     for use in weights:
         if np.max(use.value) <= 0 or np.min(use.value) >= 0:
             return run.made_use(look, use), "signs", facts
-    return before.at, "argument", facts
+    return _of_inputs(run, look, before, facts) or (before.at, "argument", facts)
+
+
+def _of_inputs(
+    run: WatchedRun, look: FullLook, node: TapeValue, facts: dict[str, Any]
+) -> tuple[At | None, str, dict[str, Any]] | None:
+    """Return the line of the inputs from which large numbers come, through operations whose results are all large."""
+    waiting = [node]
+    for value in waiting:
+        for use, source in look.operands(value) if rms(value.value) > LARGE else ():
+            if source.kind == "constant" and value.primitive in JOINS and rms(use.value) > LARGE:
+                return run.made_use(look, use) or value.at, "inputs", facts | {"size": f"{rms(use.value):.3g}"}
+            waiting += [source] if source.operation is not None and source not in waiting else []
+    return None
+
+
+def _enlarges(node: TapeValue, use: Use) -> bool:
+    """Return whether a product or a quotient is larger by one of its operands, which is one number."""
+    size = float(np.abs(use.value).max()) if np.size(use.value) == 1 else 0.0
+    return (node.primitive is elementwise.multiply and size > 1) or (
+        node.primitive is elementwise.divide and 0 < size < 1
+    )
 
 
 def _parts(look: FullLook, node: TapeValue) -> tuple[list[tuple[Use, TapeValue]], Use | None]:

@@ -262,18 +262,18 @@ def decays(run: WatchedRun) -> Iterator[DebugFinding]:
     share = median(shares) if shares else 0.0
     exact = max((o.lr * o.weight_decay for o in run.optimizers), default=0.0)
     share = max(share, exact) if exact > UNDONE else share
-    line = _decay_line(run)
-    if share > UNDONE and line is not None and share < 1.5:
+    lines = _decay_lines(run)
+    if share > UNDONE and any(lines) and share < 1.5:
         yield run.finding(
-            LIKELY, run.pairs[0][0].step if run.pairs else 0, line, share=f"{share:.1%}", limit=f"{UNDONE:.0%}"
+            LIKELY, run.pairs[0][0].step if run.pairs else 0, *lines, share=f"{share:.1%}", limit=f"{UNDONE:.0%}"
         )
         return
     sizes = _sizes(run)
     if sizes and max(sizes) < 0.5 and median(sizes) < FADED and run.watcher.losses[-1] > 0:
         penalty = _penalty(run)
-        if line is not None or penalty is not None:
+        if any(lines) or penalty is not None:
             facts: dict[str, Any] = {"left": f"{median(sizes):.1%}", "step": run.last.step, "limit": f"{FADED:.0%}"}
-            yield run.finding(LIKELY, run.last.step, penalty or line, say="shrink", **facts)
+            yield run.finding(LIKELY, run.last.step, *([penalty] if penalty else lines), say="shrink", **facts)
 
 
 def _sizes(run: WatchedRun) -> list[float]:
@@ -300,18 +300,21 @@ def _penalty(run: WatchedRun) -> At | None:
     return None
 
 
-def _decay_line(run: WatchedRun) -> At | None:
+def _decay_lines(run: WatchedRun) -> list[At | None]:
+    """Return the line that takes a part of the weights away, and the line in the loop that calls it."""
     made = run.constructor()
     if made is not None:
         value = run.program.argument(made[1], "weight_decay")
-        return run.program.source_line(made[0], value) if value is not None else None
+        return [run.program.source_line(made[0], value)] if value is not None else []
     for file in run.program.files:
         index = run.program.index(file)
         for node in index.find(ast.AugAssign, lambda n: isinstance(n.op, ast.Mult)):
             if any(isinstance(part, ast.Attribute) and part.attr == "data" for part in ast.walk(node.target)):
-                return file, node.lineno
+                return [(file, node.lineno)]
     leaf = next((node for node in run.last.leaves if not isinstance(node.key, tuple)), None) if run.looks else None
-    return run.in_loop(run.leaf_path(run.last, leaf)) if leaf is not None else None
+    found = run.in_loop(run.leaf_path(run.last, leaf)) if leaf is not None else None
+    updates = [(index.file, node.lineno) for index, node in run.updates()]
+    return [found] if found in updates else [*updates[-1:], found]  # the loop may only call what updates
 
 
 @check("clipping", "arrays calls")
@@ -339,15 +342,20 @@ def equal(run: WatchedRun) -> Iterator[DebugFinding]:
     """Units of a layer, or whole tensors, that were not drawn apart, get equal gradients and stay equal."""
     if not run.looks or run.last.step < 2:
         return
-    items = list(run.params(run.last).values())
+    items, before = list(run.params(run.last).values()), run.params(run.first)
     for value, gradient, node in items:
+        if value.ndim == 1 and value.size > 1 and not np.ptp(value) and gradient is not None and np.any(gradient):
+            moved = node.key in before and before[node.key].value[0] != value[0]
+            if moved and np.ptp(gradient) <= 1e-9 * np.abs(gradient).max():
+                facts: dict[str, Any] = {"n": value.size, "name": run.name(run.last, node), "step": run.last.step}
+                yield run.finding(SHOWN, run.last.step, *run.made_by(run.last, node), say="vector", **facts)
+                return
         if value.ndim == 2 and min(value.shape) > 1 and gradient is not None and np.any(gradient) and np.any(value):
             alike = (np.ptp(gradient, axis=1) <= 1e-9 * np.abs(gradient).max()).all()
             if (np.ptp(value, axis=1) == 0).all() and alike:
-                facts: dict[str, Any] = {"n": value.shape[1], "name": run.name(run.last, node), "step": run.last.step}
+                facts = {"n": value.shape[1], "name": run.name(run.last, node), "step": run.last.step}
                 yield run.finding(SHOWN, run.last.step, *run.made_by(run.last, node), **facts)
                 return
-    before = run.params(run.first)
     still = [n for v, g, n in items if v.ndim == 2 and v.size > 1 and g is not None and not np.any(v) and not np.any(g)]
     for node in still:
         if node.key in before and not np.any(before[node.key].value):

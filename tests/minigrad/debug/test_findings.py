@@ -89,6 +89,60 @@ for step in range(60):
     assert [str(found) for found in watched(tmp_path, text).findings] == []
 
 
+def test_a_mask_in_batches_is_followed_to_its_table(tmp_path: Path) -> None:
+    """The rows of each batch are new arrays: only the table from which they come has a line."""
+    text = """
+import numpy as np
+import nn
+
+rng = np.random.default_rng(0)
+length = rng.integers(1, 5, 120)
+ids = np.where(np.arange(4) < length[:, None], rng.integers(1, 9, (120, 4)), 0)
+mask = nn.padding_mask(length - 1, 4)
+
+class Model(nn.Module):
+    def __init__(self):
+        self.table, self.mix = nn.Embedding(9, 8, rng=rng), nn.MultiHeadAttention(8, 2, rng=rng)
+        self.head = nn.Affine(8, 2, rng=rng)
+
+    def forward(self, ids, mask):
+        h = self.table(ids)
+        return self.head(self.mix(h, key_mask=mask)[:, 0])
+
+def loss(model, batch):
+    ids, mask, labels = batch
+    return nn.cross_entropy(model(ids, mask), labels)
+
+model = Model()
+batches = nn.Batches([ids[:100], mask[:100], ids[:100, 0] % 2], 20, seed=0)
+nn.fit(model, batches, loss, nn.Adam(model.parameters(), lr=0.01), epochs=4, progress=False)
+"""
+    assert watched(tmp_path, text).findings[0].texts[0] == "mask = nn.padding_mask(length - 1, 4)"
+    assert watched(tmp_path, text.replace("length - 1", "length")).findings == []
+
+
+def test_a_gradient_that_cancels_because_parts_are_equal_is_told_as_equal_weights(tmp_path: Path) -> None:
+    text = """
+import numpy as np
+import minigrad as mg
+import nn
+
+rng = np.random.default_rng(1)
+t = rng.normal(size=(80, 1))
+centre, share = mg.Tensor(np.full(3, 0.5), requires_grad=True), mg.Tensor(np.zeros(3), requires_grad=True)
+optimizer = nn.Adam([centre, share], lr=0.01)
+for step in range(40):
+    loss = -mg.logsumexp(-0.5 * (t - centre) ** 2 + mg.log_softmax(share), axis=1).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    assert [(found.kind, found.facts["name"]) for found in watched(tmp_path, text).findings] == [
+        ("equal weights", "centre")
+    ]
+    assert watched(tmp_path, text.replace("np.full(3, 0.5)", "rng.normal(size=3)")).findings == []
+
+
 def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Path) -> None:
     text = PROGRAMS["ATTENTION"].replace("np.tril(", "np.triu(")
     assert watched(tmp_path, text).findings == []
