@@ -18,7 +18,7 @@ from .record import Augmented, Check, Recording, Statement, Value, values_in
 from .simplify import constant
 from .text import ADDING, ATOM, OPERATORS, Constants, GivenNames, Text
 
-_COUNTERS = ("t", "i", "k")
+_VARIABLES = ("t", "i", "k")
 WIDTH = 100  # characters of a line
 SUM = 72  # the longest sum of two expressions that have no other name
 
@@ -127,9 +127,9 @@ class Lines(Text):
             return [f"{', '.join(names)}{',' * (len(names) == 1)} = {text}"]
         (value,) = statement.outputs
         if value not in self.uses:
-            return []  # a loop that picks it for what is outside, which picks it there
+            return []  # the loop only picks it for what is outside, which picks it again itself
         if constant(value) is not None and np.ndim(value.data) == 0:
-            return []
+            return []  # a number is written where it is read
         if self._begins(statement, value, text) or self._joins(statement, value, text, tightness):
             self.joined[value] = text, tightness
             return []
@@ -204,6 +204,7 @@ class Lines(Text):
         for element in loop.elements:
             names.of[element.value] = self._element(element)
         body = self.block(loop.body)
+        # The values of other turns get the names of the last: names of cotangents are made of them.
         for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
             for i, value in enumerate(statement.outputs):
                 names.of.update({other.outputs[i]: names.of[value] for other in others if value in names.of})
@@ -212,7 +213,7 @@ class Lines(Text):
         ]
         moved = [c for c in loop.carried if not c.shared]
         body += [TextLine(f"{names.of[c.value]} = {self.of(c.last)}", False, self.run_by(c.last)) for c in moved]
-        turns = dict(zip(loop.body, zip(*loop.turns)))
+        turns = dict(zip(loop.body, zip(*loop.turns)))  # a line of the body runs the statements of all turns
         for element in loop.read_later:
             names.of[element.value] = self._element(element)
         if not body:
@@ -239,26 +240,26 @@ class Lines(Text):
         return [] if inherits else [TextLine(f"{name} = {self.of(first)}", False, self.run_by(first))]
 
     def _header(self, loop: Loop) -> str:
-        """Choose the counter so that the first index is the counter itself. Return the line with ``for``."""
+        """Choose the range so that the first index is the loop variable itself. Return the line with ``for``."""
         count = loop.count
-        if not loop.counters:
+        if not loop.indices:
             return f"for _ in range({count}):"
-        if not self.counter:
-            free = [name for name in _COUNTERS if name not in self.names.taken]
-            self.counter = self.names.take(free[0] if free else "turn")
-        plain = [counter for counter in loop.counters if abs(counter.step) == 1]
+        if not self.variable:
+            free = [name for name in _VARIABLES if name not in self.names.taken]
+            self.variable = self.names.take(free[0] if free else "turn")
+        plain = [index for index in loop.indices if abs(index.step) == 1]
         start, sign = (plain[0].first, plain[0].step) if plain else (0, 1)
         try:
-            for counter in loop.counters:
-                counter.spell(self.counter, start, sign)
+            for index in loop.indices:
+                index.spell(self.variable, start, sign)
             low = start if sign > 0 else start - count + 1  # type: ignore[operator]
             high = low + count  # type: ignore[operator]
         except TypeError:  # sums of two sizes: count from 0 instead
             low, high, sign = 0, count, 1
-            for counter in loop.counters:
-                counter.spell(self.counter, 0, 1)
+            for index in loop.indices:
+                index.spell(self.variable, 0, 1)
         span = f"range({high})" if low == 0 else f"range({low}, {high})"
-        return f"for {self.counter} in {span if sign > 0 else f'reversed({span})'}:"
+        return f"for {self.variable} in {span if sign > 0 else f'reversed({span})'}:"
 
     def _element(self, element: Listed) -> str:
         index = element.at.text if isinstance(element.at, TurnIndex) else str(element.at)

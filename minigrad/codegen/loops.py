@@ -1,8 +1,8 @@
 """Find what a function repeats, equal turns of statements, and write each repeat as one loop again.
 
 Each argument is the same in every turn, or computed in the same turn, or taken over from the turn before, or an element of a
-list. What is unclear is not repeated. The statements keep their order, and each reads the same values as before, so that no bit
-changes.
+list (:class:`Role`). What is unclear is not repeated. The statements keep their order, and each reads the same values as
+before, so that no bit changes. docs/written-out.md shows programs with such loops.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TurnIndex(Expression):
         self.first, self.step = first, step
 
     def spell(self, name: str, start: int | Length, sign: int) -> None:
-        """Write the integer in terms of the counter, which is ``start + sign * turn``.
+        """Write the integer in terms of the loop variable, which is ``start + sign * turn``.
 
         Raises:
             TypeError: that is no sum of a size and an integer.
@@ -91,7 +91,7 @@ class Carried(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A value that a program reads from a list.
+    """A value that a program reads from a list or an array.
 
     Attributes:
         value: it.
@@ -129,11 +129,12 @@ class Loop(Statement):
         count: the number of turns; with free sizes, perhaps an expression.
         carried: what a turn takes over from the turn before.
         collected: the values of the body that lists collect.
-        counters: the integers that differ from turn to turn.
-        elements: what the body reads from lists, and what the program reads later from the lists of this loop.
+        indices: the integers that differ from turn to turn.
+        elements: what the body reads from lists, arrays or arguments: another element in each turn.
+        read_later: what the program reads after the loop: items of the lists that the loop fills, and what it picks again.
     """
 
-    __slots__ = ("carried", "collected", "count", "counters", "elements", "read_later", "turns")
+    __slots__ = ("carried", "collected", "count", "elements", "indices", "read_later", "turns")
 
     def __init__(self, turns: Sequence[Sequence[Statement]]) -> None:
         super().__init__(turns[0][0].number, Loop, (), {})
@@ -141,7 +142,7 @@ class Loop(Statement):
         self.count: int | Length = len(turns)
         self.carried: list[Carried] = []
         self.collected: list[Value] = []
-        self.counters: list[TurnIndex] = []
+        self.indices: list[TurnIndex] = []
         self.elements: list[Listed] = []
         self.read_later: list[Listed] = []
         self.backward = self.body[0].backward
@@ -167,7 +168,16 @@ def folded(
 
 
 class Role(NamedTuple):
-    """What an argument is from turn to turn. ``kind`` is "same", "turn", "count", "carried", "pick", "element" or "leaf"."""
+    """What an argument is from turn to turn. ``kind`` is one of these:
+
+    - "same": what it is in every turn, such as ``W``
+    - "turn": what the same turn computes
+    - "carried": what the turn before computes, and in the first turn ``leaf``
+    - "count": an integer that grows or falls, such as the 3 of ``x[3]``
+    - "pick": ``xs[t]``, an element that is picked from one array, ``leaf``
+    - "element": an item of the list that another loop fills, such as ``hs[t]``
+    - "path": an item of an argument, such as ``params[t]["W"]``, whose index is part ``at`` of its text
+    """
 
     kind: str
     leaf: Any = None  # the argument in the last turn; of a carried value, the one in the first turn
@@ -175,6 +185,7 @@ class Role(NamedTuple):
     loop: Repeat | None = None
     first: int = 0
     step: int = 0
+    at: int = 0
 
 
 class Repeat:
@@ -368,7 +379,7 @@ class Search:
             return None
         (i,) = differing
         step = _step([int(each[i]) for each in parts])
-        return None if step is None else Role("leaf", column[-1], first=int(parts[0][i]), step=step, slot=(i, 0))
+        return None if step is None else Role("path", column[-1], first=int(parts[0][i]), step=step, at=i)
 
 
 class _Folding:
@@ -382,8 +393,7 @@ class _Folding:
         statements, repeats = self.search.statements, sorted(self.search.repeats, key=lambda repeat: repeat.start)
         for repeat in repeats:
             repeat.loop = self.loop(repeat)
-        found: list[Statement] = []
-        at = 0
+        found, at = list[Statement](), 0
         for repeat in repeats:
             assert repeat.loop is not None
             found += [*statements[at : repeat.start], repeat.loop]
@@ -420,28 +430,29 @@ class _Folding:
             if key not in carried:
                 carried[key] = self.carry(role, leaf, loop, repeat, role.slot in {slot for slot, _ in carried})
             return carried[key].value
-        counter = TurnIndex(role.first, role.step)
-        loop.counters.append(counter)
+        index = TurnIndex(role.first, role.step)
+        loop.indices.append(index)
         if role.kind == "count":
-            return counter
+            return index
         value = _stand_in(leaf)
         if role.kind == "pick":
-            loop.elements.append(Listed(value, self.outside(role.leaf), counter))
+            loop.elements.append(Listed(value, self.outside(role.leaf), index))
         elif role.loop is not None:
-            loop.elements.append(Listed(value, self.collected(role.loop, role.slot), counter, True))
+            loop.elements.append(Listed(value, self.collected(role.loop, role.slot), index, True))
         else:
             parts = re.split(r"(\[\d+\])", self.search.paths[leaf])
-            before, after = "".join(parts[: role.slot[0]]), "".join(parts[role.slot[0] + 1 :])
-            loop.elements.append(Listed(value, (f"{before}[", f"]{after}"), counter))
+            before, after = "".join(parts[: role.at]), "".join(parts[role.at + 1 :])
+            loop.elements.append(Listed(value, (f"{before}[", f"]{after}"), index))
         return value
 
     def carry(self, role: Role, leaf: Value, loop: Loop, repeat: Repeat, known: bool) -> Carried:
         position, output = role.slot
         last = loop.body[position].outputs[output]
-        readers = [i for i, roles in enumerate(repeat.roles) for each in roles if _same_role(each, role)]
+        alike = role.slot, key_of(role.leaf)
+        readers = [i for i, roles in enumerate(repeat.roles) if alike in [(r.slot, key_of(r.leaf)) for r in roles]]
         shared = not known and max(readers) <= position
         value = _stand_in(leaf)
-        if shared:  # the name gets its new value: an expression with the old one must not move past that
+        if shared:  # the new value overwrites the name: to the printer, a write after statement n, and before n + 1
             value.memory = Memory()
             value.memory.writes = [*leaf.memory.writes, loop.body[position].number + 0.5]  # type: ignore[list-item]
         return Carried(value, role.leaf, last, shared)
@@ -454,22 +465,25 @@ class _Folding:
         return value
 
     def outside(self, leaf: Any, reader: Loop | None = None) -> Any:
-        """Return what stands for a value outside of its loop: an element of a list, unless it is of the last turn."""
+        """Return what stands for a value outside of its loop, or in ``reader``: itself, or an element of a list or array.
+
+        A picked element has no name after the loop, so it is picked again there.
+        """
         if type(leaf) is not Value or leaf not in self.search.home:
             return leaf
         repeat, turn, slot = self.search.home[leaf]
         pick = self.search.picks.get(leaf)
         if pick is not None and pick[0] in self.search.home:
-            pick = None
+            pick = None  # its array is a value of a loop, too
         if turn == repeat.count - 1 and (pick is None or repeat.loop is reader):
-            return leaf
+            return leaf  # h, which the last turn has left
         if leaf not in self.elements:
             assert repeat.loop is not None
             value = self.elements[leaf] = _stand_in(leaf)
             if pick is None:
-                repeat.loop.read_later.append(Listed(value, self.collected(repeat, slot), turn, True))
+                repeat.loop.read_later.append(Listed(value, self.collected(repeat, slot), turn, True))  # hs[3]
             else:
-                repeat.loop.read_later.append(Listed(value, *pick))
+                repeat.loop.read_later.append(Listed(value, *pick))  # xs[9]
         return self.elements[leaf]
 
     def spread(self, items: Any) -> Any:
@@ -581,7 +595,3 @@ def _rewrite(statement: Statement, function: Callable[[Any], Any]) -> None:
     statement.args, statement.keywords = replaced(function, (statement.args, statement.keywords))
     if statement.target is not None:
         statement.target = function(statement.target)
-
-
-def _same_role(a: Role, b: Role) -> bool:
-    return a.slot == b.slot and bool(key_of(a.leaf) == key_of(b.leaf))

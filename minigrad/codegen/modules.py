@@ -2,7 +2,7 @@
 
 The call of a module is one block of statements forward and one backward. Two calls are alike if their blocks are, statement by
 statement: the same operations on the same literals, and on values in the same roles. No statement changes its place in the
-order of execution, so that no bit changes.
+order of execution, so that no bit changes. docs/written-out.md (*Models*) shows such functions.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from .loops import form_of
 from .program import Arguments, new_name
 from .record import Check, Memory, Statement, Value, key_of, leaves_of, method, owns, replaced, values_in
 
-_LEAST_SAVED = (
-    4  # statements more than calls that a function must have, or else its text is longer than what it replaces
-)
+# A function must have so many statements more than calls, or else its text is longer than what it replaces.
+_LEAST_SAVED = 4
 
 
 class Key(NamedTuple):
-    """A key of a dict of parameters. Its parts are texts, integers, counters of loops and the argument ``at``."""
+    """A key of a dict of parameters. Its parts are texts, integers, indices of loops and the argument ``at``."""
 
     parts: tuple[Any, ...]
 
@@ -510,5 +509,5 @@ def key_of_text(text: str) -> Key:
 
 
 def text_of_key(key: Key) -> str:
-    """Return the text of a key without counters."""
+    """Return the text of a key without loop indices."""
     return "".join(map(str, key.parts))

@@ -396,9 +396,8 @@ class _PaperRun:
         """Note that the running sweep adds to the cotangent of ``parent`` what the rule of ``entry`` returned."""
         scopes, now = self.recording.scopes, self.recording.scopes.get(entry, ())
         key = active.sweeps[-1], parent
-        scopes[key] = [
-            one for one, other in zip(scopes.get(key, now), now) if one is other
-        ]  # those of all contributions
+        # what this contribution has in common with those before
+        scopes[key] = [one for one, other in zip(scopes.get(key, now), now) if one is other]
 
     def name(self, g: Any, node: Node) -> None:
         """Note that ``g`` is the cotangent of the value of a node."""

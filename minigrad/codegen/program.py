@@ -44,8 +44,6 @@ def check_arguments(*arrays):
         if array.dtype != dtype:
             raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
 '''
-
-
 CHECK_SIZES = '''\
 def check_arguments(*arrays):
     """Raise ValueError or TypeError unless the arrays have the shapes and dtypes in ARGUMENTS. Equal texts are equal sizes."""
@@ -63,8 +61,6 @@ def check_arguments(*arrays):
         if array.dtype != dtype:
             raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
 '''
-
-
 AS_ARRAY = '''
 
 def as_array(value, *kinds):

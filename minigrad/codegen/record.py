@@ -160,8 +160,6 @@ class Augmented:
 
 
 method = functools.lru_cache(maxsize=None)(Method)
-
-
 in_place = functools.lru_cache(maxsize=None)(Augmented)
 
 

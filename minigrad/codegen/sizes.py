@@ -28,11 +28,10 @@ _NEAR = 8  # the largest k of size + k: the turns that a loop leaves out are few
 
 
 class Sizes:
-    """The free sizes of several examples.
+    """The free sizes of several examples. It writes their texts into the shapes of the first example's arguments.
 
     Attributes:
-        lengths: for each size, its text (``len(x)``, ``x.shape[1]``) and its lengths in the examples. The text also takes the
-            place of the length in the shape of each argument.
+        lengths: for each size, its text (``len(x)``, ``x.shape[1]``) and its lengths in the examples.
         least: the smallest number for which the program holds, for the text of a size.
     """
 
@@ -68,7 +67,8 @@ class Sizes:
         found = dict(self._products(values, "", 0))
         for name, lengths in self.lengths.items():
             sums, whole = {value - length for value, length in zip(values, lengths)}, type(values[0]) is int
-            if len(sums) == 1 and whole <= abs(min(sums)) <= _NEAR and min(sums) % 1 == 0:
+            least = 1 if whole else 0  # n itself is a product already
+            if len(sums) == 1 and least <= abs(min(sums)) <= _NEAR and min(sums) % 1 == 0:
                 length = Length(name, int(min(sums)))
                 found[length.text] = length if whole else Expression(f"float({length})", 10)
         for changed, plus in itertools.product(self.lengths, (1, -1, 2, -2)):  # such as 1 / (len(x) - 1)
@@ -210,10 +210,10 @@ def generalised(sizes: Sizes, programs: Sequence[tuple[list[Statement], Any]]) -
 
 
 class _Generalising:
-    """Puts expressions into the first of several programs of a program.
+    """Merges the statement lists of the examples into the first.
 
     Attributes:
-        numbers: the same number for the values of all programs that are one value of the program.
+        numbers: values that correspond have the same number.
         loops: the loop of each value that a list collects.
         place: the line of the user's program, for errors.
     """
@@ -254,14 +254,14 @@ class _Generalising:
             self.numbers.update(dict.fromkeys(row, len(self.numbers) + 1))
 
     def loop(self, first: Loop, loops: Sequence[Any]) -> None:
-        parts = "body", "carried", "collected", "counters", "elements", "read_later"
+        parts = "body", "carried", "collected", "indices", "elements", "read_later"
         if len({tuple(len(getattr(loop, part)) for part in parts) for loop in loops}) > 1:
             raise self.differ()
         first.count = self.general([loop.count for loop in loops])
         self.sizes.at_least(first.count, 1)
         starts = self.general([[each.first for each in loop.carried] for loop in loops])
-        for i, turn in enumerate(first.counters):
-            turns = [loop.counters[i] for loop in loops]
+        for i, turn in enumerate(first.indices):
+            turns = [loop.indices[i] for loop in loops]
             self.same(turns)
             turn.first, turn.step = self.general([(each.first, each.step) for each in turns])
         for elements in zip(*[loop.elements for loop in loops]):

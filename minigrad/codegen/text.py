@@ -52,7 +52,7 @@ class Text:
         constants: the arrays that are no arguments.
         joined: the text of each expression that is part of the line that uses it, and how tightly it binds.
         lists: the name of the list that collects a value in a loop.
-        counter: the name of the counter of all loops; "" before the first loop.
+        variable: the name of the loop variable of all loops; "" before the first loop.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Text:
         backward: bool = False,
     ) -> None:
         self.statements, self.results, self.backward = statements, results, backward
-        self.names, self.constants, self.counter = names, constants, ""
+        self.names, self.constants, self.variable = names, constants, ""
         self.uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
         self._find_uses(statements)
@@ -204,7 +204,7 @@ class Text:
         return ":".join(ends) + ("" if part.step is None else f":{self.of(part.step)}")
 
     def _key(self, key: Key) -> str:
-        """Return the text of a key: a string, ``at + "weight"``, or a formatted string with the counter of a loop."""
+        """Return the text of a key: a string, ``at + "weight"``, or a formatted string with a loop variable."""
         first, *others = key.parts
         if all(isinstance(part, (str, int)) for part in key.parts):
             return quoted(text_of_key(key))

@@ -20,9 +20,9 @@ from .program import Arguments, WrittenProgram, described, is_floating
 from .record import Recording, Value, named, replaced
 
 _TRIES = 64  # other data that a program is run on; if it has checks, most of them stop it
-_COMPARED = 10  # those for which it is compared with the tape. A short program is compared on more:
+_COMPARED = 10  # those for which it is compared with the tape, and more for a short program:
+_EFFORT = 30_000  # the characters of the program times the number of these
 _STEPS = 6  # from data that stop it to the edge, where it is not stopped any more
-_EFFORT = 30_000  # the characters of a program times the number of these
 _WAYS = ("special", "mixed", "signed", "spread")  # how the numbers differ from those of the example
 
 
@@ -31,9 +31,8 @@ def compare(
 ) -> None:
     """Raise UnsupportedError if ``f`` and the program differ on the examples or other data, or no other data tell."""
     compared, stopped = len(versions) - 1, ""
-    finite = re.search(
-        "linalg|fft|@|dot|einsum", program.source
-    )  # where inf spreads as the library has it, or LAPACK hangs
+    # Without inf, which spreads as the library has it, or hangs LAPACK.
+    finite = re.search("linalg|fft|@|dot|einsum", program.source)
     special = [0.0, 0.0, 1.0] + [np.nan] * ("linalg" not in program.source) + [np.inf] * (not finite)
     for arguments in versions:
         integers = any(not is_floating(leaf.array) for leaf in arguments.leaves)  # each may choose another way
