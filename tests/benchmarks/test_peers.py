@@ -178,7 +178,15 @@ def test_bytes_of_a_node_are_counted(monkeypatch):
 
 def test_a_worker_reports_losses_gradients_and_what_went_wrong(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", iter(["0.0\n"]))
-    task = {"peer": "minigrad", "work": "tiny", "steps": 2, "device": "cpu", "tf32": False, "checkout": ""}
+    task = {
+        "peer": "minigrad",
+        "work": "tiny",
+        "steps": 2,
+        "device": "cpu",
+        "tf32": False,
+        "checkout": "",
+        "clock": "cpu",
+    }
     worker.serve(task | {"gradients": str(tmp_path / "g.npz")})
     first, burst = map(json.loads, capsys.readouterr().out.splitlines())
     assert len(first["losses"]) == 2
