@@ -2,10 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from minigrad.learn import checker, inside
+from minigrad.learn.answer import _take_apart
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.report import report
 from minigrad.learn.tasks import find, tasks
@@ -81,3 +83,15 @@ def test_nothing_stays_behind(here: None, tmp_path: Path, capsys: pytest.Capture
         assert found.passed is passed and "here" in found.printed
         assert (list(sys.path), Path.cwd(), sys.gettrace()) == before and "beside_it" not in sys.modules
     assert capsys.readouterr().out == ""
+
+
+def test_a_long_chain_of_the_learners_objects_is_freed_one_by_one() -> None:
+    """WebAssembly's stack is too small to free it from its end."""
+    names: dict[str, Any] = {"__name__": "answer"}
+    exec("class Value:\n    def __init__(self, parent): self.parent = parent\n", names)
+    end: Any = None
+    for _ in range(3):
+        end = names["Value"](end)
+    before = end.parent
+    _take_apart(names)
+    assert vars(end) == {} and vars(before) == {} and vars(names["Value"](1)) == {"parent": 1}
