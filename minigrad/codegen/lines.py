@@ -155,7 +155,7 @@ class Lines(Text):
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        if call is setitem or (isinstance(call, Augmented) and call.part):
+        if call is setitem or (isinstance(call, Augmented) and call.indexed):
             sign = f"{OPERATORS[call.ufunc][0]}=" if isinstance(call, Augmented) else "="
             return f"{self.of(args[0], ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
         if isinstance(call, Augmented):
@@ -173,9 +173,8 @@ class Lines(Text):
                 opening.append(f"{targets([*map(names.give, given)])} = {parameters[-1]}")
             else:
                 parameters.append(names.give(given))
-        names.of.update(
-            {value: f"{names.of[holder]}[{self.of(key)}]" for value, (holder, key) in function.keys.items()}
-        )
+        for value, (holder, key) in function.keys.items():
+            names.given[value] = f"{names.given[holder]}[{self.of(key)}]"
         lines = [*map(TextLine, opening), *self.block(self.statements)]
         returned = ", ".join(
             f"({', '.join(map(self.of, each))})" if isinstance(each, tuple) else self.of(each)
@@ -202,20 +201,20 @@ class Lines(Text):
             lines.append(TextLine(f"{self.lists[value]} = []"))
         head = self._header(loop)
         for element in loop.elements:
-            names.of[element.value] = self._element(element)
+            names.given[element.value] = self._element(element)
         body = self.block(loop.body)
         # The values of other turns get the names of the last: names of cotangents are made of them.
         for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
             for i, value in enumerate(statement.outputs):
-                names.of.update({other.outputs[i]: names.of[value] for other in others if value in names.of})
+                names.given.update({other.outputs[i]: names.given[value] for other in others if value in names.given})
         body += [
             TextLine(f"{self.lists[value]}.append({self.of(value)})", False, self.run_by(value)) for value in collected
         ]
         moved = [c for c in loop.carried if not c.shared]
-        body += [TextLine(f"{names.of[c.value]} = {self.of(c.last)}", False, self.run_by(c.last)) for c in moved]
+        body += [TextLine(f"{names.given[c.value]} = {self.of(c.last)}", False, self.run_by(c.last)) for c in moved]
         turns = dict(zip(loop.body, zip(*loop.turns)))  # a line of the body runs the statements of all turns
         for element in loop.read_later:
-            names.of[element.value] = self._element(element)
+            names.given[element.value] = self._element(element)
         if not body:
             return []  # it only picks elements, which are picked where they are read
         body = [
@@ -226,17 +225,16 @@ class Lines(Text):
     def _first(self, loop: Loop, carried: Carried) -> list[TextLine]:
         """Name a carried value. Return the line that gives it its first value, if a new name needs one."""
         names, first = self.names, carried.first
-        inherits = carried.shared and type(first) is Value and first in names.of and names.of[first].isidentifier()
+        inherits = carried.shared and type(first) is Value and names.given.get(first, "").isidentifier()
         if inherits:
-            fits = names.wanted(first) == names.wanted(carried.last) or (
-                first.name is None and first.statement.name is None
-            )
+            unnamed = first.name is None and first.statement.name is None
+            fits = names.wanted(first) == names.wanted(carried.last) or unnamed
             inherits = fits and self.gives_way(first, loop)
         wanted = names.wanted(carried.last) + "_before" * (not carried.shared)
-        name = names.of[first] if inherits else names.take(wanted)
-        names.of[carried.value] = name
+        name = names.given[first] if inherits else names.take(wanted)
+        names.given[carried.value] = name
         if carried.shared:
-            names.of[carried.last] = name
+            names.given[carried.last] = name
         return [] if inherits else [TextLine(f"{name} = {self.of(first)}", False, self.run_by(first))]
 
     def _header(self, loop: Loop) -> str:
@@ -266,7 +264,7 @@ class Lines(Text):
         if isinstance(element.source, tuple):
             before, after = element.source
             return f"{before}{index}{after}"
-        source = self.lists[element.source] if element.collected else self.names.of[element.source]
+        source = self.lists[element.source] if element.collected else self.names.given[element.source]
         return f"{source}[{index}]"
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import Check, Memory, Statement, Value, key_of, leaves_of, replaced, values_in
+from .record import Check, Memory, Statement, Value, identity, leaves_of, replaced, values_in
 
 FEWEST = 3  # turns
 _PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
@@ -426,7 +426,7 @@ class _Folding:
         if role.kind in ("same", "turn"):
             return leaf
         if role.kind == "carried":
-            key = role.slot, key_of(role.leaf)
+            key = role.slot, identity(role.leaf)
             if key not in carried:
                 carried[key] = self.carry(role, leaf, loop, repeat, role.slot in {slot for slot, _ in carried})
             return carried[key].value
@@ -448,8 +448,8 @@ class _Folding:
     def carry(self, role: Role, leaf: Value, loop: Loop, repeat: Repeat, known: bool) -> Carried:
         position, output = role.slot
         last = loop.body[position].outputs[output]
-        alike = role.slot, key_of(role.leaf)
-        readers = [i for i, roles in enumerate(repeat.roles) if alike in [(r.slot, key_of(r.leaf)) for r in roles]]
+        alike = role.slot, identity(role.leaf)
+        readers = [i for i, roles in enumerate(repeat.roles) if alike in [(r.slot, identity(r.leaf)) for r in roles]]
         shared = not known and max(readers) <= position
         value = _stand_in(leaf)
         if shared:  # the new value overwrites the name: to the printer, a write after statement n, and before n + 1
@@ -530,7 +530,7 @@ def _pick(statement: Statement) -> tuple[Value, int] | None:
 
 
 def _form(statement: Statement) -> Any:
-    """Return a key that the statements of two turns share if only their values and numbers differ."""
+    """Return what the statements of two turns share if only their values and numbers differ."""
     return form_of(statement), str(statement.place)
 
 
@@ -539,7 +539,7 @@ def form_of(statement: Statement) -> Any:
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    return key_of(statement.call), check, outputs, written, (*_nesting((statement.args, statement.keywords)),)
+    return identity(statement.call), check, outputs, written, (*_nesting((statement.args, statement.keywords)),)
 
 
 def _nesting(tree: Any) -> Iterator[Any]:
@@ -578,7 +578,7 @@ def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and bool(key_of(a) == key_of(b)))
+    return a is b or (type(a) is type(b) and bool(identity(a) == identity(b)))
 
 
 def _step(numbers: Sequence[Any]) -> Any:

@@ -22,7 +22,7 @@ from ..engine.observers import Scope
 from ..rules.about import known
 from .loops import form_of
 from .program import Arguments, new_name
-from .record import Check, Memory, Statement, Value, key_of, leaves_of, method, owns, replaced, values_in
+from .record import Check, Memory, Statement, Value, identity, leaves_of, method, owns, replaced, values_in
 
 # A function must have so many statements more than calls, or else its text is longer than what it replaces.
 _LEAST_SAVED = 4
@@ -84,7 +84,7 @@ class CalledModule:
             yield [statement for statement in statements[first : last + 1] if statement is not None]
 
     def signature(self, statements: Sequence[Statement]) -> Any:
-        """Return a key that the calls of a module share if they are alike; None if a block writes to what is not its own."""
+        """Return what the calls of a module share if they are alike; None if a block writes to what is not its own."""
         memories: dict[Memory, int] = {}
         written: set[Memory] = set()
         parts: list[Any] = []
@@ -95,7 +95,7 @@ class CalledModule:
                 written |= {statement.target.memory} if statement.target is not None else set()
                 self.inner.update({value: len(self.inner) + i for i, value in enumerate(outputs)})
                 codes = tuple([self.code(leaf) for leaf in leaves_of(statement)])
-                known = tuple([None if v.depends or np.ndim(v.data) else key_of(v.data) for v in outputs])
+                known = tuple([None if v.depends or np.ndim(v.data) else identity(v.data) for v in outputs])
                 parts.append((form_of(statement), statement.backward, statement.several, codes, known))
                 parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
         return None if any(value.memory in written for value in self.outer) else tuple(parts)
@@ -105,7 +105,7 @@ class CalledModule:
             return "inner", self.inner[leaf]
         if type(leaf) is Value:
             return "outer", self.outer.setdefault(leaf, len(self.outer))
-        return key_of(leaf)
+        return identity(leaf)
 
 
 def calls_of(statements: Sequence[Statement]) -> list[CalledModule]:
@@ -182,11 +182,8 @@ class Modules:
         made = value.statement if type(value) is Value else None
         found: list[Statement] = []
         number = 0 if made is None else made.number
-        if (
-            type(value) is Value
-            and np.ndim(value.data)
-            and (value.memory.caller or self.memories[value.memory] > 1 or not owns(value))
-        ):
+        array = type(value) is Value and np.ndim(value.data)
+        if array and (value.memory.caller or self.memories[value.memory] > 1 or not owns(value)):
             found.append(Statement(number, method("copy"), (value,), {}))
             value = Value(value.data, found[0], True, Memory())
             found[0].outputs.append(value)
@@ -309,9 +306,8 @@ class _Extraction:
 
     def surroundings(self, block: Sequence[Statement]) -> list[Any]:
         """Return the dicts that a block uses, and ``at``."""
-        dicts = {holder: None for holder, _ in self.keys.values()} | {
-            each[1]: None for each in self.modules.dicts.gradients
-        }
+        dicts = {holder: None for holder, _ in self.keys.values()}
+        dicts |= {each[1]: None for each in self.modules.dicts.gradients}
         read = self.outer(block)
         used = {self.keys[v][0] for v in read if v in self.keys} | set(read)
         texts = [self.keys[v][1] for v in read if v in self.keys]

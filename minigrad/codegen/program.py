@@ -172,13 +172,9 @@ class Arguments:
             return []
         found = []
         for name, value in zip(self.names, self.examples):
-            if (
-                isinstance(value, dict)
-                and (len(value) > _MANY or any("." in str(key) for key in value))
-                and all(
-                    isinstance(key, str) and isinstance(item, (np.ndarray, np.generic)) for key, item in value.items()
-                )
-            ):
+            large = isinstance(value, dict) and (len(value) > _MANY or any("." in str(key) for key in value))
+            arrays = large and all(isinstance(item, (np.ndarray, np.generic)) for item in value.values())
+            if arrays and all(isinstance(key, str) for key in value):
                 found.append(name)
                 keys = {f"{name}[{quoted(key)}]": key for key in value}
                 for leaf in self.leaves:

@@ -103,7 +103,7 @@ class Statement:
 
     @property
     def values(self) -> list[Value]:
-        """The values that the statement reads or writes to."""
+        """The values that it reads or writes to. A target counts twice, as an argument and as target: ``x`` in ``x += y``."""
         found = values_in((self.args, self.keywords))
         return found if self.target is None else [*found, self.target]
 
@@ -144,16 +144,16 @@ class Method:
 
 
 class Augmented:
-    """``x += y`` and the like: the ufunc writes into its first argument. With ``part``, ``x[i] += y``."""
+    """``x += y`` and the like: the ufunc writes into its first argument. If ``indexed``, ``x[i] += y``."""
 
-    __slots__ = ("__name__", "part", "ufunc")
+    __slots__ = ("__name__", "indexed", "ufunc")
 
-    def __init__(self, ufunc: Any, part: bool = False) -> None:
-        self.ufunc, self.part = ufunc, part
+    def __init__(self, ufunc: Any, indexed: bool = False) -> None:
+        self.ufunc, self.indexed = ufunc, indexed
         self.__name__ = ufunc.__name__
 
     def __call__(self, array: Any, *args: Any) -> None:
-        if self.part:
+        if self.indexed:
             array[args[0]] = self.ufunc(array[args[0]], args[1])
         else:
             self.ufunc(array, *args, out=array)
@@ -204,14 +204,14 @@ def leaves_of(statement: Statement) -> list[Any]:
     return found if statement.target is None else [*found, statement.target]
 
 
-def key_of(tree: Any) -> Any:
-    """Return a key that two of these share if they are the same: functions, or trees of values, constants and functions."""
+def identity(tree: Any) -> Any:
+    """Return what two of these share if they are the same: functions, or trees of values, constants and functions."""
     if isinstance(tree, (tuple, list)):
-        return (type(tree), *map(key_of, tree))
+        return (type(tree), *map(identity, tree))
     if isinstance(tree, dict):
-        return tuple((name, key_of(item)) for name, item in sorted(tree.items()))
+        return tuple((name, identity(item)) for name, item in sorted(tree.items()))
     if isinstance(tree, slice):
-        return slice, key_of((tree.start, tree.stop, tree.step))
+        return slice, identity((tree.start, tree.stop, tree.step))
     if isinstance(tree, (np.ndarray, np.generic)):
         return tree.dtype.str, tree.shape, tree.tobytes()
     if callable(tree):  # np.add.reduce is a new object each time

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .record import Augmented, Check, Memory, Method, Statement, Value, in_place, key_of, live, replaced, values_in
+from .record import Augmented, Check, Memory, Method, Statement, Value, identity, in_place, live, replaced, values_in
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 _BY_ONE = {np.multiply, np.divide}
@@ -35,7 +35,7 @@ def simplified(
     work.run(work.simplify)
     while work.changed:  # one simplification makes room for another: (x * 1) * 1
         work.run(work.simplify)
-    for step in (work.parts, work.signs, work.scatter, work.accumulate, work.fill):
+    for step in (work.restore_indexed_additions, work.signs, work.merge_slices, work.accumulate, work.fill):
         work.run(step)
     for statement in work.statements:
         for value in statement.outputs:
@@ -118,7 +118,7 @@ class _Simplifying:
             by.statement.name = value.statement.name
 
     def uses(self) -> Counter[Value]:
-        """Count the readers of each value; a result has at least two."""
+        """Count how often the statements read each value (:attr:`~.record.Statement.values`); a result has at least two."""
         found = Counter(value for statement in self.statements for value in statement.values)
         found.update(values_in(self.results) * 2)
         return found
@@ -155,7 +155,7 @@ class _Simplifying:
         alone = len(statement.values) == 1  # what an index picks differs with its values
         if other is not value and other.memory is value.memory and alone:
             return other
-        key = _key_of_result(statement)
+        key = _identity_of_result(statement)
         return None if key is None else known.setdefault((scopes, key), value)
 
     def unchanged(self, statement: Statement, value: Value) -> Value | None:
@@ -190,7 +190,7 @@ class _Simplifying:
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
         call = statement.call.ufunc if isinstance(statement.call, Augmented) else statement.call
-        if call is setitem or (isinstance(statement.call, Augmented) and statement.call.part):
+        if call is setitem or (isinstance(statement.call, Augmented) and statement.call.indexed):
             if statement.backward:
                 array, index, arg = statement.args
                 statement.args = array, index, self.literal(arg, array.data, call is setitem)
@@ -250,7 +250,7 @@ class _Simplifying:
         elif before.call is np.reshape and inner.data.flags.c_contiguous and not written:
             statement.args = (inner, *statement.args[1:])
 
-    def parts(self) -> None:
+    def restore_indexed_additions(self) -> None:
         """Write ``p = x[i]``, ``p += y`` and ``x[i] = p``, which Python makes of ``x[i] += y``, as that again."""
         uses = self.uses()
         changes = {each.target: each for each in self.statements if isinstance(each.call, Augmented)}
@@ -263,58 +263,49 @@ class _Simplifying:
             ufunc = change.call.ufunc if isinstance(change.call, Augmented) else change.call
             if ufunc not in _AUGMENTED or not made_by(picked, getitem):
                 continue
-            alone = uses[part] == 3 if inside else uses[part] == uses[picked] == 1
+            # only this statement reads the part: p += y counts p twice, and x[i] = p once
+            only_read_here = uses[part] == 3 if inside else uses[part] == uses[picked] == 1
             alike = np.shape(part.data) == np.shape(picked.data) and part.data.dtype == array.data.dtype
             between = [n for n in array.memory.writes if picked.statement.number < n < statement.number]
             untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
-            if alone and alike and untouched and key_of(picked.statement.args) == key_of((array, index)):
+            if only_read_here and alike and untouched and identity(picked.statement.args) == identity((array, index)):
                 statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
                 self.gone.add(change)
 
     def signs(self) -> None:
         """In the backward pass, write ``-(-x * y / z)`` as ``x * y / z``, and ``x + -y`` as ``x - y``."""
         uses = self.uses()
-
-        def negated(value: Any) -> Any:
-            """Return the argument of a negation; None if the value is something else."""
-            inner = value.statement.args[0] if made_by(value, np.negative) and not value.memory.writes else None
-            return inner if type(inner) is Value and settled(inner, value.statement) else None
-
         for statement in self.statements:
             self.rewrite(statement)
             args, call = statement.args, statement.call
             if not statement.backward:
                 continue
-            if call in (np.add, in_place(np.add)) and (inner := negated(args[1])) is not None:
+            if call in (np.add, in_place(np.add)) and (inner := _negated(args[1])) is not None:
                 statement.call = np.subtract if call is np.add else in_place(np.subtract)
                 statement.args = args[0], inner
-            elif call is np.add and (inner := negated(args[0])) is not None:
+            elif call is np.add and (inner := _negated(args[0])) is not None:
                 statement.call, statement.args = np.subtract, (args[1], inner)
-            product = [args[0]] if call is np.negative else []  # its value, that of its first factor, and so on
-            while product and negated(value := product[-1]) is None:
-                goes_on = made_by(value, np.multiply) or made_by(value, np.divide)
-                if not goes_on or uses[value] > 1 or value.data.dtype.kind != "f":
-                    break
-                product.append(value.statement.args[0])
-            else:
-                if len(product) > 1:
-                    first = product[-2].statement
-                    first.args = negated(product[-1]), *first.args[1:]
-                    for value in product[:-1]:
-                        value.data = -value.data
-                    product[0].cotangent_of = statement.outputs[0].cotangent_of
-                    self.replace(statement.outputs[0], product[0])
-                    self.gone.add(statement)
-                elif product and not statement.outputs[0].memory.writes:  # -(-x)
-                    self.replace(statement.outputs[0], negated(product[0]))
+            chain = _factors_down_to_a_negation(args[0], uses) if call is np.negative else None
+            if chain and len(chain) > 1:  # the factors lose their sign, and the first of them is the result
+                *products, negation = chain
+                last = products[-1].statement
+                last.args = _negated(negation), *last.args[1:]
+                for value in products:
+                    value.data = -value.data
+                products[0].cotangent_of = statement.outputs[0].cotangent_of
+                self.replace(statement.outputs[0], products[0])
+                self.gone.add(statement)
+            elif chain and not statement.outputs[0].memory.writes:  # -(-x)
+                self.replace(statement.outputs[0], _negated(chain[0]))
 
-    def scatter(self) -> None:
+    def merge_slices(self) -> None:
         """Write gradients of parts of an array, ``a[i] = x``, ``b[j] = y``, ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
         uses = self.uses()
         parts: dict[Any, Statement] = {}  # the only statement that writes into a value, which is zero elsewhere
         sums: dict[Any, list[Statement]] = {}  # the statements that add parts, until another one reads the sum
         for statement in self.statements:
             target, args, call = statement.target, statement.args, statement.call
+            # the parts that only this statement reads: a[i] = x counts a twice
             added = [arg for arg in args if type(arg) is Value and arg in parts and (uses[arg] == 3 or arg is target)]
             if call is setitem and _starts(statement):
                 parts[target] = statement
@@ -332,7 +323,11 @@ class _Simplifying:
             self.add_parts(value, additions, parts)
 
     def add_parts(self, total: Value, additions: list[Statement], parts: dict[Any, Statement]) -> None:
-        """Let the parts of a sum add to one array. It is 0 where -0 is added, as the sum is except where all parts are -0."""
+        """Let the parts of a sum add to one array.
+
+        a + b is -0 only where every part writes -0. If some element is written by all parts, the first write must stay an
+        assignment, which is right only if all indices are equal. Otherwise, start from zeros and add.
+        """
         if not additions:
             return
         added = [*additions[0].args, *(each.args[1] for each in additions[1:])]
@@ -342,7 +337,7 @@ class _Simplifying:
         for each in writing:
             count[each.args[1]] += 1
         if (count == len(writing)).any():
-            if len({key_of(each.args[1]) for each in writing}) > 1:
+            if len({identity(each.args[1]) for each in writing}) > 1:
                 return
         else:
             first.call = in_place(np.add, True)
@@ -406,8 +401,25 @@ class _Simplifying:
 # --- Facts about values and statements ---
 
 
+def _negated(value: Any) -> Any:
+    """Return the argument of a negation; None if the value is something else."""
+    inner = value.statement.args[0] if made_by(value, np.negative) and not value.memory.writes else None
+    return inner if type(inner) is Value and settled(inner, value.statement) else None
+
+
+def _factors_down_to_a_negation(value: Any, uses: Counter[Value]) -> list[Any] | None:
+    """Return ``-x * y / z``, its first factor ``-x * y``, and so on down to ``-x``; None if there is no negation."""
+    found = [value]
+    while _negated(value := found[-1]) is None:
+        goes_on = made_by(value, np.multiply) or made_by(value, np.divide)
+        if not goes_on or uses[value] > 1 or value.data.dtype.kind != "f":
+            return None
+        found.append(value.statement.args[0])
+    return found
+
+
 def _view(value: Value) -> Any:
-    """Return a key that two values share if they are the same part of one memory, seen in the same way."""
+    """Return what two values share if they are the same part of one memory, seen in the same way."""
     data = value.data
     if not isinstance(data, np.ndarray) or not data.size:
         return id(value)
@@ -430,8 +442,8 @@ def _weak(number: Any, other: Any) -> Any:
     return plain if same else number
 
 
-def _key_of_result(statement: Statement) -> Any:
-    """Return a key that two statements share if they compute the same; None if that cannot be told."""
+def _identity_of_result(statement: Statement) -> Any:
+    """Return what two statements share if they compute the same; None if that cannot be told."""
     if any(value.memory.writes for value in statement.values):
         return None
     if isinstance(statement.call, Method) and statement.call.__name__ in ("copy", "flatten"):
@@ -441,7 +453,7 @@ def _key_of_result(statement: Statement) -> Any:
     args = statement.args
     if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
         args = args[0], np.shape(statement.outputs[0].data)
-    return key_of((statement.call, args, statement.keywords))
+    return identity((statement.call, args, statement.keywords))
 
 
 def _starts(statement: Statement) -> bool:

@@ -19,7 +19,7 @@ from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .loops import Expression, Length, Listed, Loop, Spread, TurnIndex
 from .program import Arguments, parts_of
-from .record import Check, Statement, Value, key_of
+from .record import Check, Statement, Value, identity
 from .simplify import constant
 from .text import number_text
 
@@ -342,7 +342,7 @@ class _Generalising:
 
 
 def _form(statement: Statement) -> Any:
-    return key_of(statement.call), statement.backward, len(statement.outputs)
+    return identity(statement.call), statement.backward, len(statement.outputs)
 
 
 def _array(sizes: Sizes, arrays: Sequence[Any], place: str) -> Any:

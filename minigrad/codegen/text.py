@@ -18,7 +18,7 @@ from ..rules.about import known
 from .loops import Expression, Loop, Spread
 from .modules import Key, text_of_key
 from .program import RESERVED, new_name, quoted
-from .record import Augmented, Memory, Method, Statement, Value, in_place, key_of, owns, replaced, ufunc_of, values_in
+from .record import Augmented, Memory, Method, Statement, Value, identity, in_place, owns, replaced, ufunc_of, values_in
 from .simplify import constant, in_order
 
 # The longest expressions that are put into another line: in the backward pass, and where the user's line has both.
@@ -47,10 +47,12 @@ class Text:
 
     Attributes:
         statements: the body of the function. results: what it returns. backward: whether all of it is of the backward pass.
-        uses: the statements that read or write a value; twice None for what lasts: a result, or an item of a list.
+        uses: the statements that read or write a value; twice None for what lasts: a result, or an item of a list. What has
+            more than one use gets a name, unless it is as short as ``x.T``; so what must have one is counted twice.
         names: the names in the function.
         constants: the arrays that are no arguments.
-        joined: the text of each expression that is part of the line that uses it, and how tightly it binds.
+        joined: the text of each expression that is part of the line that uses it, and how tightly it binds. Or it is put off
+            until the line that adds to it: ``dh = a`` and ``dh += b`` are printed ``dh = a + b``.
         lists: the name of the list that collects a value in a loop.
         variable: the name of the loop variable of all loops; "" before the first loop.
     """
@@ -77,11 +79,10 @@ class Text:
         for statement in statements:
             for value in statement.values:
                 self.uses.setdefault(value, []).append(statement)
-            if statement.target is not None:
-                self.uses[statement.target] += [statement]
             if isinstance(statement, Loop):
                 self._loop_of.update(dict.fromkeys(statement.body, statement))
                 self._find_uses(statement.body)
+                # A first value has its name from before the loop, which may take the name over.
                 for value in values_in([carried.first for carried in statement.carried]):
                     self.uses.setdefault(value, []).extend([statement, statement])
                 lasting: list[Any] = [*statement.collected, *(carried.last for carried in statement.carried)]
@@ -120,7 +121,7 @@ class Text:
             keywords = keywords | {"axis": axis[0]}
         if call in (np.real, np.imag):
             return f"{self.of(args[0], ATOM)}.{name}", ATOM
-        as_user = not statement.backward and f"np.{name}(" in _line_of(statement)
+        as_user = not statement.backward and f"np.{name}(" in _source_text(statement)
         if call in _METHODS and self.is_name(args[0]) and not as_user:
             if call in (np.reshape, np.ravel) and isinstance(positional[-1], str):
                 keywords = {"order": positional.pop(), **keywords}
@@ -139,7 +140,7 @@ class Text:
                 text, tightness = self.joined[leaf]
                 return f"({text})" if tightness < level else text
             number = constant(leaf) if np.ndim(leaf.data) == 0 else None
-            return self.names.of[leaf] if number is None or leaf in self.names.of else self.of(number, level)
+            return self.names.given[leaf] if number is None or leaf in self.names.given else self.of(number, level)
         if isinstance(leaf, Expression):
             return f"({leaf.text})" if leaf.tightness < level else leaf.text
         if isinstance(leaf, np.ndarray):
@@ -237,7 +238,7 @@ class Text:
                 return "None" if value is None else self.of(value)
             given.append(value.memory)
             shared = value.memory.caller or given.count(value.memory) > 1 or not owns(value)
-            number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
+            number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.given else None
             name = self.of(value, ATOM) if number is None else self.of(number)
             return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
 
@@ -251,7 +252,7 @@ class Text:
         source: Any = next(iter(statement.args), None)
         if self._leaves_loop(statement, value) or None in uses or not self._unwritten(statement, uses):
             return False
-        if uses[0] is not None and _scatters(uses[0], value):
+        if uses[0] is not None and _writes_by_call(uses[0], value):
             uses = list(dict.fromkeys(uses))  # np.add.at(x.reshape(-1), ...) reads the view once
         turned = statement.call in _TURNS and text.endswith("T") and self.is_name(source)
         if turned or (_picks_part(statement, (int, Expression)) and bool(source.name)):
@@ -272,7 +273,7 @@ class Text:
             return False  # dh has a line of its own where h has one
         if user.call is np.matmul and tightness <= 6 and statement.call is not np.matmul:
             return False
-        return stores or near or statement.call in (*_TURNS, np.reshape, np.sum) or getattr(user.call, "part", False)
+        return stores or near or statement.call in (*_TURNS, np.reshape, np.sum) or getattr(user.call, "indexed", False)
 
     def _begins(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether the next line that uses a value adds to it, in place: then both may be one line, ``dh = a + b``."""
@@ -290,8 +291,11 @@ class Text:
         return loop is not None and any(self._loop_of.get(use) is not loop for use in self.uses[value])
 
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
-        """Whether nothing that the expression reads is written to before its last use."""
-        last: float = max(use.number - _scatters(use, statement.outputs[0]) for use in uses if use is not None)
+        """Whether nothing that the expression reads is written to before its last use.
+
+        ``np.add.at`` reads before it writes, so its own write does not count.
+        """
+        last: float = max(use.number - _writes_by_call(use, statement.outputs[0]) for use in uses if use is not None)
         if any(self._loop_of.get(use) is not self._loop_of.get(statement) for use in uses):
             last = math.inf  # a turn may read after the last turn writes
         read: set[Memory] = set()
@@ -312,11 +316,10 @@ class Text:
         return all(self.gives_way(output, loop) for output in joined)
 
 
-def _scatters(statement: Statement, value: Value) -> bool:
+def _writes_by_call(statement: Statement, value: Value) -> bool:
     """Whether a statement writes into a value by a call that has it as an argument once, such as ``np.add.at``."""
-    return (
-        statement.target is value and not isinstance(statement.call, Augmented) and ufunc_of(statement.call) is not None
-    )
+    by_call = ufunc_of(statement.call) is not None and not isinstance(statement.call, Augmented)
+    return by_call and statement.target is value
 
 
 def _named(value: Value | None) -> bool:
@@ -337,7 +340,7 @@ def _picks_part(statement: Statement, kinds: Any = object) -> bool:
     return isinstance(statement.args[1], kinds) and not any(values_in(statement.args[1]))
 
 
-def _line_of(statement: Statement) -> str:
+def _source_text(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
 
 
@@ -348,19 +351,19 @@ class GivenNames:
     """The names in one function, each given once.
 
     Attributes:
-        of: the name of each value that has one.
+        given: the name of each value that has one.
         taken: the names that mean something in the function.
     """
 
-    def __init__(self, taken: set[str], of: dict[Value, str] | None = None) -> None:
-        self.of: dict[Value, str] = of or {}
+    def __init__(self, taken: set[str], given: dict[Value, str] | None = None) -> None:
+        self.given: dict[Value, str] = given or {}
         self.taken = taken | RESERVED
 
     def give(self, value: Value) -> str:
         """Return the name of a value; choose a free one if it has none."""
-        if value not in self.of:
-            self.of[value] = self.take(self.wanted(value))
-        return self.of[value]
+        if value not in self.given:
+            self.given[value] = self.take(self.wanted(value))
+        return self.given[value]
 
     def take(self, wanted: str) -> str:
         """Return ``wanted``, or with the first number that makes it a new name, and take it."""
@@ -371,7 +374,7 @@ class GivenNames:
         statement = value.statement
         of = value.cotangent_of
         if of is not None:
-            names = self.of.get(of), of.name, of.statement.name if of.statement is not None else None
+            names = self.given.get(of), of.name, of.statement.name if of.statement is not None else None
             base = next((name for name in names if name and name.isidentifier()), None)
             return f"d{base}" if base else "dz"
         if value.name:
@@ -400,10 +403,10 @@ class Constants:
         self.scipy = False
         self._names: dict[Any, str] = {}
         self._scopes = scopes  # the names in each function, none of which may hide a constant
-        self._variables = {key_of(array): name for array, name in reversed(variables)}
+        self._variables = {identity(array): name for array, name in reversed(variables)}
 
     def name(self, array: Any) -> str:
-        key = key_of(array)
+        key = identity(array)
         if key not in self._names:
             taken = set[str]().union(*[scope.taken for scope in self._scopes])
             name = new_name(self._variables.get(key) or _kind_of(array), taken)
@@ -436,10 +439,8 @@ def transpose_text(statement: Statement) -> str:
     if type(source) is not Value:
         return ""
     data = source.data
-    for text, axes in (
-        (".T", tuple(range(data.ndim))[::-1]),
-        (".mT", (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2)),
-    ):
+    reverse, last_two = tuple(range(data.ndim))[::-1], (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2)
+    for text, axes in ((".T", reverse), (".mT", last_two)):
         if data.ndim >= 2 and _axes_of(statement, data.ndim) == axes and np.shape(result.data):
             return text
     return ""
@@ -469,11 +470,7 @@ def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -
         n: item for n, item in keywords.items() if n not in parameters or not is_default(item, parameters[n].default)
     }
     positional, named = list(args), list(parameters.values())
-    while (
-        len(positional) > 1
-        and len(positional) <= len(named)
-        and is_default(positional[-1], named[len(positional) - 1].default)
-    ):
+    while 1 < len(positional) <= len(named) and is_default(positional[-1], named[len(positional) - 1].default):
         positional.pop()
     for i in range(1, min(len(positional), len(named))):
         if is_default(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
@@ -484,9 +481,8 @@ def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -
 
 def is_default(item: Any, default: Any) -> bool:
     """Whether an argument is the default anyway."""
-    return item is default or (
-        type(item) in (bool, int, float, str) and type(item) is type(default) and item == default
-    )
+    plain = type(item) in (bool, int, float, str)
+    return item is default or (plain and type(item) is type(default) and item == default)
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
