@@ -3,15 +3,18 @@
 :mod:`.writing` runs the passes, each of which takes statements and returns new ones:
 
 1. *Record.* The function runs on :mod:`.paper`, forward and backward: an array that computes and writes down. :mod:`.record`
-   says what a statement is, keeps what was written or refuses it, and finds the names in the user's program.
+   says what a statement is, keeps what was written, and finds the names in the user's program.
 2. *Simplify.* The statements become those that a person would write: :mod:`.simplify` leaves out what changes nothing, and
    writes sums in place and without needless signs.
 3. *Outline.* What repeats is written once: :mod:`.modules` makes the calls of modules that are alike one function, and
-   :mod:`.loops` makes equal turns a loop. Loops do not nest.
+   :mod:`.loops` *folds* equal *turns*, the iterations of a loop, into a loop. Loops do not nest.
 4. *Put sizes in place*, if examples of several sizes are given: each example's program is folded alone, without functions of
    modules, and :mod:`.sizes` writes ``len(x)`` in place of the numbers that differ.
-5. *Print.* :mod:`.lines` writes the lines and their comments, and decides which expressions share a line; :mod:`.text` writes
-   expressions, names and numbers.
+5. *Print.* What goes into print is a :class:`~.lines.Draft`. :mod:`.lines` writes its lines and their comments; :mod:`.text`
+   writes expressions, names and numbers, and decides which expressions share a line.
+
+:mod:`.simplify`, :mod:`.modules`, :mod:`.loops`, :mod:`.lines` and :mod:`.text` never refuse. An ``UnsupportedError`` comes
+from :mod:`.record` and :mod:`.paper`, the arguments in :mod:`.program`, :mod:`.sizes`, :mod:`.witness` or :mod:`.traced`.
 
 :mod:`.program` is what the user gets, with its arguments. :mod:`.witness` compares it with the tape on the same and on other
 values. :mod:`.traced` writes the program of a traced graph for the page of ``explain``, with the step of the page to which each

@@ -207,9 +207,7 @@ class Lines(Text):
         for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
             for i, value in enumerate(statement.outputs):
                 names.given.update({other.outputs[i]: names.given[value] for other in others if value in names.given})
-        body += [
-            TextLine(f"{self.lists[value]}.append({self.of(value)})", False, self.run_by(value)) for value in collected
-        ]
+        body += [TextLine(f"{self.lists[v]}.append({self.of(v)})", False, self.run_by(v)) for v in collected]
         moved = [c for c in loop.carried if not c.shared]
         body += [TextLine(f"{names.given[c.value]} = {self.of(c.last)}", False, self.run_by(c.last)) for c in moved]
         turns = dict(zip(loop.body, zip(*loop.turns)))  # a line of the body runs the statements of all turns

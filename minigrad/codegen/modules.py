@@ -95,8 +95,8 @@ class CalledModule:
                 written |= {statement.target.memory} if statement.target is not None else set()
                 self.inner.update({value: len(self.inner) + i for i, value in enumerate(outputs)})
                 codes = tuple([self.code(leaf) for leaf in leaves_of(statement)])
-                known = tuple([None if v.depends or np.ndim(v.data) else identity(v.data) for v in outputs])
-                parts.append((form_of(statement), statement.backward, statement.several, codes, known))
+                literals = tuple([None if v.depends or np.ndim(v.data) else identity(v.data) for v in outputs])
+                parts.append((form_of(statement), statement.backward, statement.several, codes, literals))
                 parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
         return None if any(value.memory in written for value in self.outer) else tuple(parts)
 
@@ -160,21 +160,22 @@ class Modules:
     def chosen(self, calls: Sequence[CalledModule]) -> list[tuple[list[CalledModule], list[CalledModule]]]:
         """Return the calls that become calls of one function, for each function, the outer functions first.
 
-        The second list has the calls that another call of an outer function contains.
+        The second list has the hidden calls, inside an outer call that itself disappears from the text. They only take part in
+        comparing.
         """
         groups: dict[Any, list[CalledModule]] = {}
         for call in calls:
             signature = call.signature(self.statements)
             if signature is not None:
                 groups.setdefault((type(call.owner), signature), []).append(call)
-        hidden: set[int] = set()  # all calls of a function but the first, which the text has
+        gone: set[int] = set()  # the calls that disappear from the text: all of a function but the first
         found = []
         for group in sorted(groups.values(), key=lambda group: max(len(call.ancestors) for call in group)):
-            visible = [call for call in group if not hidden & set(call.ancestors)]
+            visible = [call for call in group if not gone & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
             if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _LEAST_SAVED:
                 found.append((visible, [call for call in group if call not in visible]))
-                hidden |= {call.number for call in visible[1:]}
+                gone |= {call.number for call in visible[1:]}
         return found
 
     def stores(self, value: Any, gradients: Value, key: str) -> list[Statement]:
@@ -236,6 +237,7 @@ class _Extraction:
         made = [[v for each in block for v in each.outputs] for block in self.blocks]
         kept = [self.kept(i, made[i], read) for i in range(len(made))]
         group, name, modules = object(), _snake(type(self.first.owner).__name__), self.modules
+        # of each block that keeps several values, the tuple of them in each call
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
         spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
@@ -243,17 +245,17 @@ class _Extraction:
             function.word = _word_of(type(self.first.owner))
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
-            taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
-            given = [v for v in given if not any(v in kept[j] for j in taken)]
+            opened = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
+            given = [v for v in given if not any(v in kept[j] for j in opened)]
             around = self.surroundings(block)
             function.body = self.body(block, function)
             function.inputs = [
-                *map(self.clone, given), *(tuple(map(self.clone, kept[j])) for j in taken), *map(self.clone, around)
+                *map(self.clone, given), *(tuple(map(self.clone, kept[j])) for j in opened), *map(self.clone, around)
             ]  # fmt: skip
             function.outputs = [*map(self.clone, returned), *([tuple(map(self.clone, kept[i]))] if bundles[i] else [])]
             modules.functions.append(function)
             for n, (first, last) in enumerate([each[i] for each in spans]):
-                args = [self.in_call(v, n) for v in given] + [bundles[j][n] for j in taken]  # type: ignore[index]
+                args = [self.in_call(v, n) for v in given] + [bundles[j][n] for j in opened]  # type: ignore[index]
                 args += [self.in_call(v, n) for v in around]
                 outputs = [self.twins[v][n] for v in returned] + ([bundles[i][n]] if bundles[i] else [])  # type: ignore[index]
                 call = _called(function, args, outputs, modules.statements[first : last + 1])

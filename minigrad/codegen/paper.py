@@ -23,7 +23,7 @@ from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
 from ..errors import UnsupportedError
 from .program import Arguments, described, is_floating
-from .record import Recording, Value, in_place, line_of, live, method, named, replaced
+from .record import Recording, Value, failed_at, in_place, live, method, named, replaced
 from .witness import on_the_tape
 
 # Functions that answer with plain Python values which depend only on shapes and dtypes.
@@ -298,7 +298,7 @@ def recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Seq
         if error is recording.refusal or on_the_tape(f, arguments.examples, chosen) is None:
             raise
         raise UnsupportedError(
-            f"the function works on arrays, but not on arrays that write down what is done with them{named(line_of(error))}, "
+            f"the function works on arrays, but not on arrays that write down what is done with them{named(failed_at(error))}, "
             f"{type(error).__name__}: {error}. Use NumPy's functions on the arguments themselves"
         ) from error
 
@@ -320,9 +320,7 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
         recording.values[starts[-1]._node] = paper._value
         return starts[-1]
 
-    given = [
-        map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), value) for i, value in enumerate(arguments.examples)
-    ]
+    given = [map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), v) for i, v in enumerate(arguments.examples)]
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
@@ -332,7 +330,10 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
 
 
 class _PaperRun:
-    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent."""
+    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent.
+
+    The engine calls :meth:`record` and :meth:`backward`, by the protocol of :mod:`~minigrad.engine.observers`.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording

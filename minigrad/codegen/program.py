@@ -81,11 +81,11 @@ class WrittenProgram:
     """
 
     def __init__(
-        self, step: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments
+        self, functions: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments
     ) -> None:
         self.checks, self.constants = list(checks), constants
-        self.source = head + step
-        self._text, self._arguments = step, arguments
+        self.source = head + functions
+        self._text, self._arguments = functions, arguments
         namespace: dict[str, Any] = {}
         exec(compile(self.source, "<written program>", "exec"), namespace)
         self._check, self._step = namespace["check_arguments"], namespace["step"]
@@ -124,7 +124,7 @@ class WrittenProgram:
 
 
 class Arguments:
-    """The arguments of one example.
+    """The arguments of one example. An example is one call: its arguments are values.
 
     Attributes:
         names: the names of the parameters.
@@ -146,9 +146,7 @@ class Arguments:
         if isinstance(value, dict):
             if not all(isinstance(key, (str, int)) for key in value):
                 raise UnsupportedError(f"the keys of {path} must be strings or integers")
-            return {
-                key: self._enter(item, f"{path}[{quoted(key)}]", self._short(key, name)) for key, item in value.items()
-            }
+            return {k: self._enter(v, f"{path}[{quoted(k)}]", self._short(k, name)) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
             items = [self._enter(item, f"{path}[{i}]", f"{name}_{i}") for i, item in enumerate(value)]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -254,10 +252,8 @@ class Arguments:
         """Return the lines of ARGUMENTS, the shapes and dtypes."""
         rows = []
         for leaf in self.leaves:
-            dtype = leaf.array.dtype
-            rows.append(
-                f'    {quoted(leaf.key)}: ({_shape_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),'
-            )
+            dtype = leaf.array.dtype if leaf.array.dtype.isnative else leaf.array.dtype.str
+            rows.append(f'    {quoted(leaf.key)}: ({_shape_text(leaf.shape)}, "{dtype}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
     def opening(self) -> list[str]:
@@ -281,9 +277,8 @@ class Arguments:
                 lines.append(f"{name} = {{key: {taken} for key, value in {name}.items()}}")
         names = ", ".join(leaf.name for leaf in named)
         if self.dicts:
-            arrays = " | ".join(
-                [*self.dicts, *["{" + ", ".join(f'"{leaf.name}": {leaf.name}' for leaf in named) + "}"] * bool(named)]
-            )
+            items = ", ".join(f'"{leaf.name}": {leaf.name}' for leaf in named)
+            arrays = " | ".join([*self.dicts, *["{" + items + "}"] * bool(named)])
             names = f"*map(({arrays}).get, ARGUMENTS)"
         return [*lines, f"check_arguments({names})"]
 
@@ -330,9 +325,7 @@ def _is_like(example: Any, value: Any, arrays: Iterator[ArrayArgument]) -> bool:
     if found is not kind:
         return False
     if isinstance(example, dict):
-        return value.keys() == example.keys() and all(
-            _is_like(item, value[key], arrays) for key, item in example.items()
-        )
+        return value.keys() == example.keys() and all(_is_like(v, value[k], arrays) for k, v in example.items())
     if isinstance(example, (list, tuple)):
         return len(value) == len(example) and all(_is_like(item, other, arrays) for item, other in zip(example, value))
     return bool(value == example)

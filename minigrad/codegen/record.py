@@ -1,4 +1,9 @@
-"""Record: a program as data, its statements and values, and what writes down the statements of one run of a function."""
+"""Record: a program as data, its statements and values, and what writes down the statements of one run of a function.
+
+In the engine's words, the *tape* has an *entry* for each operation that ran, and a *node* is an entry or a leaf. A *sweep* goes
+back through the entries; its ``pulled`` is the entry whose rules are running. A rule may start a sweep of its own. The sweep of
+the program is then the outermost, ``active.sweeps[0]``, and the one that calls an observer is the innermost, ``[-1]``.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +55,7 @@ class Value:
         statement: the statement that computes it; None for an argument.
         memory: the memory that it shares with other values.
         depends: whether it depends on the arguments.
-        name: the name of an argument, or the name that the user's program assigns it to.
+        name: the name of an argument, of the program or of a written function; that of another value has its statement.
         cotangent_of: the value whose cotangent this is.
     """
 
@@ -71,7 +76,8 @@ class Statement:
     Attributes:
         number: its position in the order of execution.
         target: the value that the call writes to, for a statement without outputs.
-        place: the line of the user's program that ran it.
+        several: whether the call returns a tuple or list, whose items are the outputs.
+        place: the line of the user's program that ran it; in the backward pass, the line that is gone back through.
         name: the name that the user's program, or the rule, assigns the result to.
         word: the word of the operation whose result it computes; "" if that has none.
         entry: the entry of the tape whose rule ran it in the backward pass; None in the forward pass.
@@ -277,15 +283,18 @@ class Recording:
     Attributes:
         statements: the statements in the order of execution.
         inputs: the values of the arguments.
-        results: the value of the function and the gradients.
+        results: the value of the function, and for each differentiated argument a tree of values: plain zeros where the result
+            does not depend on a leaf, None where it is not differentiated.
         values: the value of each node of the tape.
         variables: constant arrays, each with its name in the user's program.
-        scopes: the calls of modules of each entry; with a sweep and a node, those of all contributions to its cotangent.
+        scopes: the calls of modules of each entry; with a sweep and a node, those that all contributions to its cotangent
+            have in common.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
-        raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
+        raised: an error that a statement raised, with its line. If the function goes on, the program cannot tell for
+            which values the error occurs.
         source: the line of the user's program, if it is not the one that is running: a trace is run again.
-        result: the name of what the function returns, or of what an operation of a trace returns.
+        result_name: the name of what the function returns, or of what an operation of a trace returns.
         caller: the frame that calls the function, while it runs.
         closed: whether the run is over. A paper that a closure or a cache still holds then refuses every further use.
     """
@@ -302,7 +311,7 @@ class Recording:
         self.refusal: UnsupportedError | None = None
         self.raised: tuple[Exception, SourceLine | None] | None = None
         self.source: SourceLine | None = None
-        self.result: str | None = "loss"
+        self.result_name: str | None = "loss"
         self.caller: FrameType | None = None
         self.closed = False
         self._thread = threading.get_ident()
@@ -325,8 +334,8 @@ class Recording:
         if self.refusal is None and self.raised is not None:
             error, place = self.raised
             self.refusal = UnsupportedError(
-                f"the function caught an error ({type(error).__name__}: {error}){named(place)}, and the program would not "
-                "know when to: test the values with np.where instead"
+                f"the function caught an error ({type(error).__name__}: {error}){named(place)}, and the program cannot "
+                "tell for which values the error occurs: test the values with np.where instead"
             )
         if self.refusal is not None:
             raise self.refusal
@@ -387,7 +396,7 @@ class Recording:
         place = user_place()
         lines = [] if place is None else [place.source, *(line for line, _ in place.callers)]
         lines = lines if self.source is None else [self.source]
-        why = "would write today's value into the program" if frozen else "cannot be written down"
+        why = "would write the value of this run into the program" if frozen else "cannot be written down"
         error = UnsupportedError(f"{what} {why}{named(next(filter(_of_user, lines), None))}: {remedy}")
         self.refusal = self.refusal or error
         raise error
@@ -487,7 +496,7 @@ def named(place: SourceLine | None) -> str:
     return "" if place is None else f' (line {place.line}: "{place.text}")'
 
 
-def line_of(error: Exception) -> SourceLine | None:
+def failed_at(error: Exception) -> SourceLine | None:
     """Return the innermost line of the user's program that an error passed; None if there is none."""
     passed = [SourceLine(*each) for each in traceback.extract_tb(error.__traceback__)]
     return next(filter(_of_user, reversed(passed)), None)
@@ -533,7 +542,7 @@ def assigned_name(frame: FrameType | None, recording: Recording) -> tuple[str | 
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if frame is recording.caller:
-            return recording.result, word
+            return recording.result_name, word
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
             continue

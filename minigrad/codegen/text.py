@@ -466,9 +466,7 @@ def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -
         parameters = inspect.signature(call).parameters
     except (ValueError, TypeError):
         return list(args), keywords
-    kept = {
-        n: item for n, item in keywords.items() if n not in parameters or not is_default(item, parameters[n].default)
-    }
+    kept = {n: v for n, v in keywords.items() if n not in parameters or not is_default(v, parameters[n].default)}
     positional, named = list(args), list(parameters.values())
     while 1 < len(positional) <= len(named) and is_default(positional[-1], named[len(positional) - 1].default):
         positional.pop()

@@ -74,17 +74,17 @@ def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], same: dict[Any, Any
         return same.get(each, each)
 
     readers = {copy_of(value): copy_of(s) for s in reversed(again.statements) for value in s.values}
-    line_of = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
+    line_with = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
     found: dict[Step, int] = {}
-    for step in again.value_of.keys() - {step for s in line_of for step in again.steps.get(s, ())}:
+    for step in again.value_of.keys() - {step for s in line_with for step in again.steps.get(s, ())}:
         value: Value | None = copy_of(again.value_of[step])
         while value is not None and step not in found:
             now, reader = value, readers.get(value)
             while now in same:
                 now = same[now]
             for statement in (readers.get(now), reader, now.statement):
-                if statement in line_of and statement.backward == (step[0] != "forward"):
-                    found[step] = line_of[statement]
+                if statement in line_with and statement.backward == (step[0] != "forward"):
+                    found[step] = line_with[statement]
             value = reader.outputs[0] if reader is not None and reader.outputs else None
     return found
 
@@ -133,7 +133,7 @@ class _SecondRun:
                 value = values.get(edge.source, edge.value)
                 arguments[edge.argument] = value if edge.output is None else value[edge.output]
             self.recording.source = node.source or SourceLine("", 0, "")
-            self.recording.result = _name_of(node, self.graph)
+            self.recording.result_name = _name_of(node, self.graph)
             call = getattr(node.primitive, "apply", node.primitive)  # a Function, or a primitive
             names = getattr(node.primitive, "arguments", None) or arguments
             out = values[node.id] = call(*[arguments.get(name) for name in names], **node.keywords)
