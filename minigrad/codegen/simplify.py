@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from operator import getitem, is_, setitem
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,15 +23,25 @@ _SAME_SHAPE = {
 }  # fmt: skip
 
 
-def simplified(
-    statements: Sequence[Statement], results: Any, same: dict[Any, Any] | None = None
-) -> tuple[list[Statement], Any]:
-    """Return new statements, and ``results`` (a tree of values) in terms of them.
+class Became(NamedTuple):
+    """What became of the statements and values of a run: the copy of each, and the value that replaces a copy."""
 
-    If ``same`` is given, the copy of each statement and value is noted there, and the replacement of each value.
-    """
-    same = {} if same is None else same
-    work = _Simplifying(*copies_of(live(statements, results), results, same))
+    copies: dict[Any, Any]
+    replacements: dict[Value, Value]
+
+    def final(self, leaf: Any) -> Any:
+        """Return what stands for a copy after all replacements."""
+        while type(leaf) is Value and leaf in self.replacements:
+            leaf = self.replacements[leaf]
+        return leaf
+
+
+def simplified(
+    statements: Sequence[Statement], results: Any, became: Became | None = None
+) -> tuple[list[Statement], Any]:
+    """Return new statements, and ``results`` (a tree of values) in terms of them. ``became`` notes copies and replacements."""
+    became = became or Became({}, {})
+    work = _Simplifying(*copies_of(live(statements, results), results, became.copies), became)
     work.run(work.simplify)
     while work.changed:  # one simplification makes room for another: (x * 1) * 1
         work.run(work.simplify)
@@ -40,7 +50,6 @@ def simplified(
     for statement in work.statements:
         for value in statement.outputs:
             value.cotangent_of = work.current(value.cotangent_of)
-    same.update(work.same)
     return work.statements, work.results
 
 
@@ -83,9 +92,9 @@ def constant(value: Any) -> Any:
 class _Simplifying:
     """Statements that are changed step by step, and the values that are replaced."""
 
-    def __init__(self, statements: list[Statement], results: Any) -> None:
+    def __init__(self, statements: list[Statement], results: Any, became: Became) -> None:
         self.statements, self.results = statements, results
-        self.same: dict[Value, Value] = {}  # values that are replaced, each with its replacement
+        self.replacements, self.current = became.replacements, became.final
         self.gone: set[Statement] = set()
         self.changed = False  # whether the step that ran last changed a statement
 
@@ -98,20 +107,15 @@ class _Simplifying:
         self.results = replaced(self.current, self.results)
         self.statements = live([each for each in self.statements if each not in self.gone], self.results)
 
-    def current(self, leaf: Any) -> Any:
-        while type(leaf) is Value and leaf in self.same:
-            leaf = self.same[leaf]
-        return leaf
-
     def rewrite(self, statement: Statement) -> None:
         """Put the replacements into the arguments of a statement."""
-        if not self.same.keys().isdisjoint(statement.values):
+        if not self.replacements.keys().isdisjoint(statement.values):
             statement.args = replaced(self.current, statement.args)
             statement.keywords = replaced(self.current, statement.keywords)
             statement.target = self.current(statement.target)
 
     def replace(self, value: Value, by: Value) -> None:
-        self.same[value], self.changed = by, True
+        self.replacements[value], self.changed = by, True
         if by.statement is not None and by.statement.backward and by.cotangent_of is None:
             by.cotangent_of = value.cotangent_of
         if value.statement is not None and by.statement is not None and not by.statement.name:

@@ -21,6 +21,7 @@ from .lines import TextLine
 from .paper import Paper, recorded
 from .program import RESERVED, Arguments, WrittenProgram, new_name
 from .record import Recording, Statement, Value, assigned_at, live
+from .simplify import Became
 from .witness import right
 from .writing import written_lines
 
@@ -44,13 +45,13 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     label, expected = graph.nodes[end].label, [graph.nodes[end].value]
     if np.shape(expected[0]) or not np.array_equal(graph.nodes[end].cotangent, 1):
         raise UnsupportedError(f"{label} is not one number whose gradient is 1")
-    same: dict[Any, Any] = {}
+    became = Became({}, {})
     try:
         arguments = Arguments(again, again.examples, whole_dicts=True)
         with reference_mode():
             recording = recorded(again, arguments, again.chosen, again.recording)
         again.finish(None)
-        program, lines = written_lines(again, [arguments], [recording], again.chosen, None, same)
+        program, lines = written_lines(again, [arguments], [recording], again.chosen, None, became)
         found = leaves(program(*arguments.examples))
     except MinigradError:
         raise
@@ -62,16 +63,16 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         raise UnsupportedError(
             "a hook changes its gradients, an array was changed in place, or it draws random numbers"
         )
-    again.steps = {same.get(statement, statement): steps for statement, steps in again.steps.items()}
+    again.steps = {became.copies.get(statement, statement): steps for statement, steps in again.steps.items()}
     numbered = [(line.text, [step for s in line.statements for step in again.steps.get(s, ())]) for line in lines]
-    return program, numbered, _elsewhere(again, lines, same)
+    return program, numbered, _elsewhere(again, lines, became)
 
 
-def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], same: dict[Any, Any]) -> dict[Step, int]:
+def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> dict[Step, int]:
     """Return the line that computes the value of each step without a line, or else the first line that reads the value."""
 
     def copy_of(each: Any) -> Any:
-        return same.get(each, each)
+        return became.copies.get(each, each)
 
     readers = {copy_of(value): copy_of(s) for s in reversed(again.statements) for value in s.values}
     line_with = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
@@ -79,9 +80,7 @@ def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], same: dict[Any, Any
     for step in again.value_of.keys() - {step for s in line_with for step in again.steps.get(s, ())}:
         value: Value | None = copy_of(again.value_of[step])
         while value is not None and step not in found:
-            now, reader = value, readers.get(value)
-            while now in same:
-                now = same[now]
+            now, reader = became.final(value), readers.get(value)
             for statement in (readers.get(now), reader, now.statement):
                 if statement in line_with and statement.backward == (step[0] != "forward"):
                     found[step] = line_with[statement]

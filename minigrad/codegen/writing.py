@@ -16,7 +16,7 @@ from .modules import Dicts, Modules, large_dicts
 from .paper import recorded_or_refused
 from .program import Arguments, WrittenProgram
 from .record import Recording
-from .simplify import simplified
+from .simplify import Became, simplified
 from .sizes import Sizes, generalised
 from .witness import compare, compare_runs, compare_sizes
 
@@ -81,15 +81,15 @@ def written_lines(
     runs: Sequence[Recording],
     chosen: Sequence[int],
     free: Sizes | None,
-    same: dict[Any, Any] | None = None,
+    became: Became | None = None,
 ) -> tuple[WrittenProgram, list[TextLine]]:
     """Write the program of the runs for the examples. Return it, and its lines, each with the statements that it runs.
 
-    If ``same`` is given, the copies of the statements and values of the runs are noted there, and what replaces a value.
+    If ``became`` is given, the copies of the statements and values of the run are noted there, and what replaces a copy.
     """
     arguments = versions[0]
     if free is None:
-        draft = _with_functions(runs[0], arguments, chosen, same)
+        draft = _with_functions(runs[0], arguments, chosen, became)
         opening = arguments.opening()
     else:
         draft = _for_all_sizes(versions, runs, free)
@@ -100,9 +100,9 @@ def written_lines(
     return WrittenProgram(source, head, checks, constants.arrays, arguments), lines
 
 
-def _with_functions(run: Recording, arguments: Arguments, chosen: Sequence[int], same: dict[Any, Any] | None) -> Draft:
+def _with_functions(run: Recording, arguments: Arguments, chosen: Sequence[int], became: Became | None) -> Draft:
     """Write calls of modules as calls of functions, and fold the loops in all functions."""
-    statements, results, paths = _simplified(run, arguments, same)
+    statements, results, paths = _simplified(run, arguments, became)
     dicts, results = large_dicts(arguments, [*zip(run.inputs, arguments.leaves)], results, chosen)
     modules = Modules(statements, results, dicts, arguments.taken)
     for function in modules.functions:
@@ -123,7 +123,7 @@ def _for_all_sizes(versions: Sequence[Arguments], runs: Sequence[Recording], fre
     return Draft(statements, results, runs[0], flat, Dicts(), [])
 
 
-def _simplified(run: Recording, arguments: Arguments, same: dict[Any, Any] | None = None) -> tuple[Any, Any, Any]:
+def _simplified(run: Recording, arguments: Arguments, became: Became | None = None) -> tuple[Any, Any, Any]:
     """Return the simplified statements of a run, its results, and the text of each of its arguments."""
     paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
-    return *simplified(run.statements, run.results, same), paths
+    return *simplified(run.statements, run.results, became), paths
