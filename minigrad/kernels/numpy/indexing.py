@@ -9,23 +9,23 @@ from ...engine.types import Array
 from ...rules.indexing import add_rows
 
 LEAST = 1 << 15  # elements to add; for fewer, adding at a flat index is as fast
-_WIDE, _LONG = (
-    1 << 5,
-    1 << 11,
-)  # elements of a row: at a flat index narrower ones are as fast, and longer ones one by one
-_PER_ROUND = 1 << 12  # elements that a round adds on average; if one row gets most of them, there are too many rounds
+LEAST_WIDTH = 1 << 5  # elements of a row: narrower ones are as fast at a flat index
+_LONG = 1 << 11  # elements of a row from which on rows are added one by one
+LEAST_PER_ROUND = (
+    1 << 12
+)  # elements that a round adds on average; if one row gets most of them, there are too many rounds
 
 
 def add_by_rounds(out: Array, index: Array, updates: Array) -> Any:
     """Round n adds the n-th update of each row, so that no row is met twice. Each row adds up in the order of ``index``."""
     width, count = math.prod(out.shape[1:]), len(out)
-    if type(out) is not np.ndarray or width < _WIDE:
+    if type(out) is not np.ndarray or width < LEAST_WIDTH:
         return NotImplemented
     if width >= _LONG:
         for i, update in zip(index.reshape(-1).tolist(), updates.reshape(-1, *out.shape[1:])):
             out[i] += update
         return None
-    if updates.size < LEAST:
+    if updates.size < max(LEAST, 1):
         return NotImplemented
     ids = index.reshape(-1).astype(np.intp, copy=False)
     low, high = int(ids.min()), int(ids.max())
@@ -36,7 +36,7 @@ def add_by_rounds(out: Array, index: Array, updates: Array) -> Any:
     bounds = np.flatnonzero(np.diff(ids[order], prepend=-1, append=count))
     counts = np.diff(bounds)
     rounds = int(counts.max())
-    if rounds * _PER_ROUND > updates.size:
+    if rounds * LEAST_PER_ROUND > updates.size:
         return NotImplemented
     falling = _order_of(rounds - counts, rounds)
     first, counts = bounds[:-1][falling], counts[falling]

@@ -208,7 +208,9 @@ def test_every_drawing_of_the_project_goes_through_save() -> None:
         for folder in ("minigrad", "nn", "models", "examples", "benchmarks")
         for path in (ROOT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in ("savefig", "imsave", "print_figure")
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("savefig", "imsave", "print_figure")
     }
     lessons = {name for name in saving if name.startswith("examples/lessons/")}
     assert saving - lessons == {"minigrad/graph/draw/figures.py"}
