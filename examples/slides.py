@@ -58,7 +58,9 @@ ASKED = {  # at a stop of a page, where its lesson has no words of its own
     "value": {"en": "Which number belongs at the question mark?", "ja": "「?」に入る数はいくつですか。"},
     "edge": {"en": "Which arrow does the next step follow?", "ja": "次の一歩は、どの矢印をたどりますか。"},
 }
-ALONE = """body > :not(main), main > :not(#graph-pane), #place { display: none !important; }
+# A card lies over a small box, so that it can be read; in a picture the two would be boxes in boxes.
+ALONE = """body > :not(main), main > :not(#graph-pane), #place, .cards { display: none !important; }
+.box.covered .label { visibility: visible !important; }
 body.projector { grid-template-rows: minmax(0, 1fr) !important; }
 body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }"""  # the graph of a page, alone
 STYLE = """

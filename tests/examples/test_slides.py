@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import lesson_notebooks
+import minigrad as mg
 import slides
 from lesson_notebooks import cells, lessons
 from minigrad.learn.tasks import LANGUAGES
@@ -184,6 +185,35 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
     browser = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
     graphs = 9 if browser and pytest.importorskip("playwright") else 0
     assert slide_pages.count('src="data:image/png;base64,') == 2 + graphs
+
+
+@pytest.mark.thorough
+def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
+    """The box at work says itself what its card said: here y = 8, with x = 2."""
+    sync = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    if program is None:
+        pytest.skip("no browser")
+    x = mg.Tensor(2.0, requires_grad=True, name="x")
+    with mg.trace():
+        a = 3 * x
+        y = a + x
+    mg.explain(y, tmp_path / "page.html")
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        view = browser.new_page(viewport={"width": 960, "height": 240}, bypass_csp=True)
+        view.goto((tmp_path / "page.html").as_uri() + "#step=1")
+        view.add_style_tag(content=slides.ALONE)
+        view.keyboard.press("p")
+        view.wait_for_timeout(900)
+        cards = view.evaluate(
+            "[...document.querySelectorAll('.card rect')].map((part) => part.getBoundingClientRect().width)"
+        )
+        texts = view.evaluate(
+            "[...document.querySelectorAll('.box.covered .label')].map((part) => getComputedStyle(part).visibility)"
+        )
+        browser.close()
+    assert set(cards) == {0} and set(texts) == {"visible"}
 
 
 @pytest.mark.thorough
