@@ -38,7 +38,7 @@ from typing import Any
 
 import lesson_notebooks
 from common import make_folder, run
-from handout import joined
+from handout import WIDE, joined
 from minigrad.learn.tasks import LANGUAGES, ORDER
 
 WIDTH, HEIGHT, LETTER = (
@@ -80,12 +80,13 @@ li { margin: 0 0 1.6vh; }
 b { color: #0b4a6f; }
 pre, code { font-family: Consolas, Menlo, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; }
 code { font-size: .9em; background: #eef2f5; padding: 0 .15em; border-radius: .15em; }
-pre { font-size: calc(3.9 * var(--u)); line-height: 1.3; padding: 1.6vh 1em; background: #f4f6f8; border-radius: .3em;
-  white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { font-size: calc(3.9 * var(--u)); line-height: 1.3; padding: 1.6vh .4em; background: #f4f6f8; border-radius: .3em;
+  white-space: pre-wrap; overflow-wrap: break-word; }
+.long { display: block; padding-left: calc(var(--deep) + 4ch); text-indent: calc(-1 * var(--deep) - 4ch); }
 pre.formula { font-size: 1.15em; background: none; padding: 0 0 0 1.2em; }
 h2 code, td code, th code { font-size: 1em; } .two pre.formula { font-size: calc(4.4 * var(--u)); padding: 0; }
-pre.said { background: #10242f; color: #e8f4ec; }
-pre.said::before { content: "→ "; color: #f2a33a; }
+pre.said { background: #10242f; color: #e8f4ec; position: relative; padding: 1.6vh 0 1.6vh 1.3em; }
+pre.said::before { content: "→"; color: #f2a33a; position: absolute; left: .3em; }
 .k { color: #8a2be2; } .s { color: #a3541b; } .c { color: #4b6d52; }
 table { border-collapse: collapse; font-size: calc(4 * var(--u)); }
 td, th { border-bottom: 1px solid #9ab; padding: 1vh .7em; text-align: left; vertical-align: top; }
@@ -364,7 +365,30 @@ def _programs(code: str) -> Iterator[str]:
 
 def _height(text: str) -> int:
     """The lines that a text takes on a slide."""
-    return sum(1 + max(0, len(line) - 1) // COLUMNS for line in text.splitlines())
+    lines = 0
+    for line in text.splitlines():
+        lines += 1 + -(-max(0, _columns(line) - COLUMNS) // (COLUMNS - 4 - _depth_of(line)))
+    return lines
+
+
+def _columns(line: str) -> int:
+    """The letters of a line of a program; a Japanese one is as wide as two."""
+    return len(line) + len(WIDE.findall(line))
+
+
+def _depth_of(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _hung(html: str, source: str) -> str:
+    """A program as HTML, whose lines go on, where they are too long for the slide, four letters deeper than they begin."""
+    lines = zip(html.splitlines(keepends=True), source.splitlines(), strict=True)
+    return "".join(
+        f'<span class="long" style="--deep: {_depth_of(line)}ch">{part}</span>'
+        if _columns(line) > COLUMNS - 4
+        else part
+        for part, line in lines
+    )
 
 
 def _sheets(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -506,8 +530,8 @@ def inline(text: str) -> str:
 
 def _pre(lines: Sequence[str], kind: str) -> str:
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    text = escape("\n".join(line[indent:] for line in lines), quote=False)
-    return f'<pre class="{kind}">{text}</pre>'
+    text = "\n".join(line[indent:] for line in lines)
+    return f'<pre class="{kind}">{_hung(escape(text, quote=False), text)}</pre>'
 
 
 def _code(source: str) -> str:
@@ -520,9 +544,11 @@ def _code(source: str) -> str:
             kind = kinds.get(token.type, "k" if keyword.iskeyword(token.string) else "")
             if kind:
                 html += escape(_between(lines, at, token.start), quote=False)
-                html += f'<span class="{kind}">{escape(token.string, quote=False)}</span>'
+                parts = escape(token.string, quote=False).split("\n")  # a text of several lines: each by itself
+                html += "\n".join(f'<span class="{kind}">{part}</span>' for part in parts)
                 at = token.end
-    return f"<pre>{html}{escape(_between(lines, at, (len(lines), len(lines[-1]))), quote=False)}</pre>"
+    html += escape(_between(lines, at, (len(lines), len(lines[-1]))), quote=False)
+    return f"<pre>{_hung(html, source)}</pre>"
 
 
 def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:

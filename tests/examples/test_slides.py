@@ -142,6 +142,17 @@ def test_a_long_program_goes_on_on_the_next_slide() -> None:
     assert len(pieces) == 2 and all(slides._height(piece) <= slides.LINES for piece in pieces)
 
 
+def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
+    """Also one of a text that has several lines; a Japanese letter is as wide as two."""
+    source = 'def f(x):\n    """One & ' + "more " * 12 + 'end,\n    two."""\n    return x  # ' + "長" * 30
+    made = slides._code(source)
+    assert html.unescape(re.sub(r"<[^>]+>", "", made)) == source
+    long = re.findall(r'<span class="long" style="--deep: 4ch">(.*?\n|.*?</pre>)', made)
+    assert len(long) == made.count("long") == 2 and "One &amp; more" in long[0] and "長" in long[1]
+    assert slides._height(source) == 4 + 2 and slides._height("x" * 64) == 1
+    assert [slides._height(" " * 20 + "x" * size) for size in (44, 84, 85)] == [1, 2, 3]
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
