@@ -63,6 +63,20 @@ ALONE = """body > :not(main), main > :not(#graph-pane), #place, .cards { display
 .box.covered .label { visibility: visible !important; }
 body.projector { grid-template-rows: minmax(0, 1fr) !important; }
 body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }"""  # the graph of a page, alone
+# The equation of a step whose number is asked for, with the numbers that it is computed from. A page shows these with the
+# answer, which becomes "?" again. Arrays have too many numbers for a line: their equation has names alone.
+EQUATION = """() => {
+  const line = document.querySelector(".equation");
+  const answer = line?.querySelector(".answer")?.outerHTML ?? "";
+  if (!answer.includes("?")) return "";
+  const named = line.innerHTML;
+  quiz.reveal();
+  const shown = document.querySelector(".equation").cloneNode(true);
+  shown.querySelector(".answer").outerHTML = answer;
+  return shown.textContent.length < 50 && shown.querySelector("mtable") === null ? shown.innerHTML : named;
+}"""
+UNMARKED = """if (document.querySelector(".equation .answer")?.textContent.includes("?"))
+  document.querySelector("svg.scene .amount").replaceChildren();"""  # the question mark is in the equation alone
 STYLE = """
 html { font-family: "Segoe UI", "Hiragino Sans", "Yu Gothic", "Noto Sans CJK JP", "Noto Sans JP", Arial, sans-serif;
   --u: min(1vh, .5625vw); font-size: calc(5.2 * var(--u)); line-height: 1.45; scroll-snap-type: y mandatory; }
@@ -76,6 +90,7 @@ h2 { font-size: calc(4.2 * var(--u)); font-weight: 600; padding: 3vh 0 1.4vh; bo
 .on { flex: 1; min-height: 0; display: flex; flex-direction: column; justify-content: safe center; gap: 2.6vh; }
 p, ul, ol, pre, table { margin: 0; }
 p.lead { font-size: 1.18em; color: #0b2f49; }
+math + math { margin-left: .3em; }
 li { margin: 0 0 1.6vh; }
 b { color: #0b4a6f; }
 pre, code { font-family: Consolas, Menlo, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; }
@@ -316,8 +331,8 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
     stops = [stop for stop in data["lesson"]["steps"] if stop["question"]]
     # Where an arrow is asked for, it is that of the step after.
     steps = [stop["at"] - (stop["question"]["kind"] == "edge") for stop in stops]
-    first, *graphs = _graphs(page, [data["turn"], *steps])
-    for stop, graph in zip(stops, graphs, strict=True):
+    (first, _), *graphs = _graphs(page, [data["turn"], *steps])
+    for stop, (graph, equation) in zip(stops, graphs, strict=True):
         question = stop["question"]
         asked = (question["text"] or ASKED[question["kind"]])[language]
         choices = "".join(f"<li>{inline(choice['text'][language])}</li>" for choice in question["choices"])
@@ -325,6 +340,7 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
             f"<b>{inline(choice['text'][language])}</b> " for choice in question["choices"] if choice["right"]
         )
         html = f'<p class="lead">{inline(asked)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
+        html += f'<p class="lead">{equation}</p>' * (question["kind"] == "value")
         said = stop["text"] or next(choice["feedback"] for choice in question["choices"] if choice["right"])
         html += f'<p class="later">{right}{inline(said[language])}</p>'
         much = len(re.sub(r"<[^>]+>", "", html)) > 2.9 * LETTERS[language]
@@ -462,15 +478,18 @@ def _image(path: Path) -> str:
     return f'<img alt="{path.stem}" src="data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}">'
 
 
-def _graphs(page: Path, steps: Sequence[int]) -> list[str]:
-    """The graph of a page at some steps, drawn by the page itself; "" without playwright or a browser."""
+def _graphs(page: Path, steps: Sequence[int]) -> list[tuple[str, str]]:
+    """The graph of a page at some steps, drawn by the page itself, with the equation of a step whose number it asks for.
+
+    Each is "" without playwright or a browser.
+    """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         program = None
     if program is None:
-        return [""] * len(steps)
+        return [("", "")] * len(steps)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         view = browser.new_page(
@@ -480,14 +499,17 @@ def _graphs(page: Path, steps: Sequence[int]) -> list[str]:
         view.add_style_tag(content=ALONE)
         view.keyboard.press("p")
         files = [page.with_name(f"{page.stem}_step{step}.png") for step in steps]
+        equations = []
         for step, file in zip(steps, files, strict=True):
             view.evaluate(f"location.hash = 'step={step}'")
             view.wait_for_timeout(200)
             view.evaluate("document.getElementById('fit').click()")
             view.wait_for_timeout(900)  # until the camera has come to its place
+            view.evaluate(UNMARKED)
             view.screenshot(path=file)
+            equations.append(view.evaluate(EQUATION))
         browser.close()
-    return [_image(file) for file in files]
+    return [(_image(file), equation) for file, equation in zip(files, equations, strict=True)]
 
 
 # Markdown, as far as the lessons use it

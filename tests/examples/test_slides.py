@@ -196,6 +196,9 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
     browser = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
     graphs = 9 if browser and pytest.importorskip("playwright") else 0
     assert slide_pages.count('src="data:image/png;base64,') == 2 + graphs
+    # A number that is asked for is "?" in its equation, beside the numbers that give it.
+    assert slide_pages.count("<mn>?</mn>") == 3 * bool(graphs) and "<mn>39</mn>" not in slide_pages
+    assert ("<mn>13</mn><mo>·</mo><mn>3</mn>" in slide_pages) == bool(graphs)
 
 
 @pytest.mark.thorough
