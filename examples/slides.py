@@ -100,6 +100,7 @@ pre { font-size: calc(3.9 * var(--u)); line-height: 1.3; padding: 1.6vh .4em; ba
 .long { display: block; padding-left: calc(var(--deep) + 4ch); text-indent: calc(-1 * var(--deep) - 4ch); }
 pre.formula { font-size: 1.15em; background: none; padding: 0 0 0 1.2em; }
 h2 code, td code, th code { font-size: 1em; } .two pre.formula { font-size: calc(4.4 * var(--u)); padding: 0; }
+.on pre.wide { font-size: max(3.9 * var(--u), 258 / var(--columns) * var(--u)); padding: 0; }
 pre.said { background: #10242f; color: #e8f4ec; position: relative; padding: 1.6vh 0 1.6vh 1.3em; }
 pre.said::before { content: "→"; color: #f2a33a; position: absolute; left: .3em; }
 .k { color: #8a2be2; } .s { color: #a3541b; } .c { color: #4b6d52; }
@@ -205,7 +206,7 @@ def _with_graph(made: Sequence[Slide]) -> None:
     """Put the graph of a page beside the program that it shows, which stands under the same heading."""
     for shown in made:
         for slide in made:
-            formula = slide.parts and 'class="formula"' in slide.parts[0]
+            formula = slide.parts and 'class="formula' in slide.parts[0]
             if shown.graph and slide.heading == shown.heading and formula and len("".join(slide.parts)) < 330:
                 slide.parts = [f'<div class="two"><div>{"".join(slide.parts)}</div>{shown.graph}</div>']
 
@@ -553,6 +554,9 @@ def inline(text: str) -> str:
 def _pre(lines: Sequence[str], kind: str) -> str:
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     text = "\n".join(line[indent:] for line in lines)
+    columns = max(map(_columns, text.splitlines()), default=0)
+    if kind == "formula" and columns > 48:  # its letters shrink until it fits
+        kind = f'formula wide" style="--columns: {columns}'
     return f'<pre class="{kind}">{_hung(escape(text, quote=False), text)}</pre>'
 
 

@@ -153,6 +153,11 @@ def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
     assert [slides._height(" " * 20 + "x" * size) for size in (44, 84, 85)] == [1, 2, 3]
 
 
+def test_a_wide_formula_has_letters_that_fit() -> None:
+    assert slides._pre(["    y = x", "    z = y"], "formula") == '<pre class="formula">y = x\nz = y</pre>'
+    assert 'class="formula wide" style="--columns: 60">' in slides._pre(["    " + "x" * 60], "formula")
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
