@@ -157,7 +157,9 @@ def sheet(path: Path, *, answers: bool = False) -> tuple[str, str] | None:
     wide = max(box.x + box.wide for box in found.values()) + 18 - left  # with the arrows around boxes
     scale = min(1.25, 210 / high)  # so that there is room for a pencil, and the graph is on one page
     look = f'viewBox="{left:.1f} 0 {wide:.1f} {high:.1f}" style="width: {scale * wide:.0f}mm; max-width: 100%"'
-    return text, f"<svg {look}>{drawn}</svg>"
+    head = '<marker id="head" viewBox="0 0 4 4" refX="4" refY="2" markerWidth="6" markerHeight="6" orient="auto">'
+    head += f'<polygon points="0,0 4,2 0,4" fill="{GREY}"/></marker>'
+    return text, f"<svg {look}>{head}{drawn}</svg>"
 
 
 def _arrow(start: Box, end: Box) -> str:
@@ -168,7 +170,7 @@ def _arrow(start: Box, end: Box) -> str:
         x, y, to, down = start.x + start.wide / 2, start.y + start.high, end.x + end.wide / 2, end.y
         middle = (y + down) / 2
         curve = f"M{x:.1f} {y:.1f}C{x:.1f} {middle:.1f} {to:.1f} {middle:.1f} {to:.1f} {down:.1f}"
-    return f'<path d="{curve}" fill="none" stroke="{GREY}" stroke-width=".4"/>'
+    return f'<path d="{curve}" fill="none" stroke="{GREY}" stroke-width=".4" marker-end="url(#head)"/>'
 
 
 def _drawn(box: Box, answers: bool) -> str:

@@ -37,7 +37,8 @@ WORDS = {
         "answers": "Answers to lesson {number}",
         "given": "stands in your file (task {label})",
         "others": "Another program is right, too, if `minigrad learn check` accepts it.",
-        "graph": "The first program: fill in the values from the top, then the gradients (∂) from below.",
+        "graph": "The first program: fill in the values from the top, then the gradients (∂) from below, "
+        "starting with {end} = 1.",
         "room": "Room to work",
         "explain": "In your own words",
         "licence": "From the course of minigrad. Text: CC BY 4.0, code: MIT.",
@@ -49,7 +50,7 @@ WORDS = {
         "answers": "レッスン{number}の解答",
         "given": "あなたのファイルに書いてあります（課題 {label}）",
         "others": "ほかの書き方でも、`minigrad learn check` に通れば正解です。",
-        "graph": "最初のプログラム：上から順に値を、次に下から順に勾配（∂）を書き入れましょう。",
+        "graph": "最初のプログラム：上から順に値を、次に下から順に勾配（∂）を書き入れましょう。{end} = 1 から始めます。",
         "room": "計算・メモ",
         "explain": "自分の言葉で",
         "licence": "minigrad のコースより。文章は CC BY 4.0、コードは MIT。",
@@ -82,6 +83,7 @@ pre.open { font-size: 9pt; line-height: 8mm; }
 .room span { font-size: 8pt; color: #555; }
 .room div, .lines div { height: 7.5mm; border-bottom: 0.4pt solid #999; }
 .graph { break-inside: avoid; display: grid; grid-template-columns: auto 1fr; align-items: start; gap: 4mm; }
+.start code { white-space: nowrap; }
 .graph svg { justify-self: center; }
 .graph pre { font-size: 10pt; margin: 2mm 0 0; }
 section { break-inside: avoid; }
@@ -89,6 +91,7 @@ small { font-size: 7pt; font-weight: normal; color: #444; float: right; margin-t
 @media screen { body { padding: 8mm; } }
 """
 BLANK = "\u2581"  # a letter of a blank: no program has it
+LONG = 60  # letters of a blank on one line
 WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")  # Japanese letters and punctuation marks
 PUNCTUATION = re.compile(r"[\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f]")
 ITEM = re.compile(r"- |・|\d\. ")
@@ -116,7 +119,10 @@ def answers(lesson: int, language: str) -> str:
     parts = [*_graph(path, language, answers=True), f"<p>{prose(WORDS[language]['others'])}</p>"]
     for one in _own(lesson):
         parts.append(_heading(one, language) + code(without_texts(one.solution.read_text(encoding="utf-8"))))
-    return _document(lesson, language, WORDS[language]["answers"], parts)
+    parts.append(f"<section><h2>{WORDS[language]['explain']}</h2>\n<p>{prose(question(path, language))}</p>")
+    return _document(
+        lesson, language, WORDS[language]["answers"], [*parts, f"{model_answer(path, language)}</section>"]
+    )
 
 
 def _own(lesson: int) -> list[Task]:
@@ -133,7 +139,8 @@ def _document(lesson: int, language: str, title: str, parts: list[str]) -> str:
 def _graph(path: Path, language: str, *, answers: bool = False) -> Iterator[str]:
     if drawn := sheet(path, answers=answers):
         program, graph = drawn
-        yield f"<p>{prose(WORDS[language]['graph'])}</p>"
+        (end,) = re.findall(r"\b(\w+) = [^\n]*\s*$", program)  # what the last line computes
+        yield f"<p class=start>{prose(WORDS[language]['graph'].format(end=f'`∂{end}/∂{end}`'))}</p>"
         yield f'<div class="graph"><pre>{escape(program, quote=False)}</pre>{graph}</div>'
 
 
@@ -142,6 +149,13 @@ def question(path: Path, language: str) -> str:
     text = next(cell.text for cell in lesson_notebooks.cells(path, language) if cell.name and "\n---\n" in cell.text)
     last = text.partition("\n---\n")[0].strip().rpartition("\n\n")[2]
     return re.findall(r"\*(\S.*\S)\*", joined(last.splitlines()))[0]
+
+
+def model_answer(path: Path, language: str) -> str:
+    """The lesson's answer to that question as HTML: the first paragraph behind the rule."""
+    text = next(cell.text for cell in lesson_notebooks.cells(path, language) if cell.name and "\n---\n" in cell.text)
+    first = text.partition("\n---\n")[2].strip().partition("\n\n")[0]
+    return f"<p>{prose(joined(first.splitlines()).replace('**', ''))}</p>"
 
 
 def _questions(own: list[Task], language: str) -> Iterator[str]:
@@ -264,7 +278,7 @@ def _blanks(function: ast.FunctionDef, solution: str) -> list[str]:
     lines = solution.splitlines()
     for node in sorted(spans, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        size = min(max(8, len(ast.unparse(node))), 46)
+        size = max(8, len(ast.unparse(node)))
         rest = lines[last].encode()[node.end_col_offset :].decode()
         lines[first : last + 1] = [lines[first].encode()[: node.col_offset].decode() + BLANK * size + rest]
         for other in range(last - first):
@@ -302,7 +316,10 @@ def code(source: str) -> str:
 
 
 def _line(blank: re.Match[str]) -> str:
-    return f'<span class="blank" style="width: {len(blank[0])}ch"></span>'
+    """A blank as long as its answer, on several lines if that is longer than one."""
+    count = -(-len(blank[0]) // LONG)
+    one = f'<span class="blank" style="width: {min(len(blank[0]), LONG)}ch"></span>'
+    return f"\n{' ' * 8}".join([one] * count)
 
 
 def main() -> None:

@@ -97,6 +97,36 @@ def test_blanks_stand_for_what_is_computed_asked_and_called() -> None:
     )
 
 
+def test_a_blank_is_as_long_as_its_answer() -> None:
+    """One of more than 60 letters goes on below."""
+    for size, lines, wide in ((8, 1, 8), (60, 1, 60), (61, 2, 60), (130, 3, 60)):
+        source = "def f(x):\n    raise NotImplementedError\n"
+        solution = f"def f(x):\n    return {'x' * size}\n"
+        made = handout.code('"""Text."""\n' + handout.blanked(source, solution))
+        assert made.count(f'class="blank" style="width: {wide}ch"') == lines == made.count('class="blank"')
+        assert made.count("\n        <span") == lines - 1
+
+
+@BOTH
+@pytest.mark.parametrize("lesson", [2, 5])
+def test_the_gradients_start_at_the_end_with_one(lesson: int, language: str) -> None:
+    end = {2: "y", 5: "loss"}[lesson]
+    for page in (handout.page(lesson, language), handout.answers(lesson, language)):
+        assert f"<code>∂{end}/∂{end}</code> = 1" in page
+        assert page.count('marker-end="url(#head)"') == page.count("<path") > 0
+
+
+@EVERY
+@BOTH
+def test_the_answers_have_the_question_in_words_and_its_model_answer(lesson: int, language: str) -> None:
+    (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
+    model = handout.model_answer(path, language)
+    assert re.match("<p>(Model answer|模範解答|解答例)", model) and len(model) > 100, model
+    answers = handout.answers(lesson, language)
+    assert answers.index(handout.prose(handout.question(path, language))) < answers.index(model)
+    assert model not in handout.page(lesson, language)
+
+
 def test_the_graph_is_empty_but_for_what_is_given() -> None:
     """Lesson 2: y = a * b with b = a + 1, and x = 2."""
     empty, full = (re.findall(r">([^<>]+)</text>", page) for page in (handout.page(2, "en"), handout.answers(2, "en")))
@@ -199,7 +229,9 @@ def test_a_run_writes_pages_that_need_no_other_file(tmp_path: Path) -> None:
     pages = [(tmp_path / file).read_text(encoding="utf-8") for file in files]
     assert pages == [handout.page(2, "ja"), handout.answers(2, "ja")]
     for page in pages:
-        assert '<html lang="ja">' in page and "レッスン2" in page and not re.search(r"https?:|src=|href=|url\(", page)
+        assert (
+            '<html lang="ja">' in page and "レッスン2" in page and not re.search(r"https?:|src=|href=|url\((?!#)", page)
+        )
     assert command("handout.py", "--lesson", "2", "--out", "new/sheet.html", cwd=tmp_path).returncode == 0
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["sheet.html"]
 
