@@ -271,16 +271,19 @@ def sentences(text: str, language: str) -> list[str]:
     """The sentences of a paragraph; one in bold letters or brackets stays whole."""
     found: list[str] = []
     ends = [0, *(match.end() for match in END[language].finditer(text)), len(text)]
-    ends = [
-        end + 2 * (text[:end].count("**") % 2 and text.startswith("**", end)) for end in ends
-    ]  # with the end of bold
+    ends = [end + 2 * bool(_bold(text[:end]) and text.startswith("**", end)) for end in ends]  # with the end of bold
     for one in filter(None, (text[a:b].strip() for a, b in pairwise(ends))):
-        inside = found and (found[-1].count("**") % 2 or _depth(found[-1]) > 0 or found[-1].count("`") % 2)
+        inside = found and (_bold(found[-1]) or _depth(found[-1]) > 0 or found[-1].count("`") % 2)
         if inside:
             found[-1] = _together([found[-1], one], language)
         else:
             found.append(one)
     return found
+
+
+def _bold(text: str) -> bool:
+    """Whether bold letters begin and do not end. Within `code` the sign is a power."""
+    return re.sub("`[^`]*`", "", text).count("**") % 2 == 1
 
 
 def _depth(text: str) -> int:

@@ -125,6 +125,7 @@ def test_markdown_within_a_line(text: str, made: str) -> None:
         ("One. Two? 3.5 is no end. (Four. Still four.) Five", "en",
          ["One.", "Two? 3.5 is no end.", "(Four. Still four.)", "Five"]),
         ("So: **one rule. All of it.** Then `a. B` goes on.", "en", ["So: **one rule. All of it.**", "Then `a. B` goes on."]),
+        ("`b ** 2` first. Then more.", "en", ["`b ** 2` first.", "Then more."]),
         ("一つ。**二つ。三つ。**四つ（五つ。六つ。）「七。」と。", "ja",
          ["一つ。", "**二つ。三つ。**", "四つ（五つ。六つ。）", "「七。」と。"]),
     ],
