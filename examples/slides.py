@@ -14,7 +14,7 @@ from __future__ import annotations
 if __name__ == "__main__":
     from common import prepare
 
-    prepare()
+    prepare("nn")
 
 import argparse
 import ast
@@ -143,6 +143,19 @@ function turn(event) {
   if (event.key in end) slides[end[event.key]].scrollIntoView();
   else go(event.shiftKey && event.key === " " ? -1 : step[event.key]);
 }
+// A slide that is a little too full gets smaller letters, as the page is laid out by an estimate: a tenth at most.
+function fit() {
+  for (const slide of slides) {
+    const on = slide.querySelector(".on");
+    slide.style.cssText = "";
+    const unit = Math.min(innerHeight / 100, innerWidth * .005625);
+    for (let part = .98; part > .9 && on.scrollHeight > on.clientHeight; part -= .02)
+      slide.style.cssText = `--u: ${part * unit}px; font-size: ${5.2 * part * unit}px`;
+  }
+}
+fit();
+addEventListener("load", fit);
+addEventListener("resize", fit);
 addEventListener("keydown", turn);
 for (const button of document.querySelectorAll("nav button")) button.onclick = () => go(Number(button.value));
 for (const frame of document.querySelectorAll("iframe")) {

@@ -1,14 +1,14 @@
 """The slides of a lesson on a projector: everything is in sight and large enough, and the keys turn them."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import slides
-from lesson_notebooks import lessons
-
+ROOT = Path(__file__).parents[2]
 SIZES = """() => [...document.querySelectorAll("section")].map(slide => {
   const on = slide.querySelector(".on");
   const cut = on.scrollHeight > on.clientHeight || on.scrollWidth > on.clientWidth || slide.scrollHeight > innerHeight;
@@ -25,9 +25,10 @@ AT = "() => Math.round(scrollY / innerHeight)"
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("matplotlib", exc_type=ImportError)
     number, language = request.param
-    (lesson,) = (path for path in lessons() if path.name.startswith(number))
     file = tmp_path_factory.mktemp("slides") / "slides.html"
-    file.write_text(slides.page(lesson, language), encoding="utf-8")
+    told = [str(int(number)), "--language", language, "--out", str(file)]
+    # A process of its own: the slides drive a browser, and the tests have one already.
+    subprocess.run([sys.executable, "examples/slides.py", "--lesson", *told], check=True, capture_output=True, cwd=ROOT)
     return file
 
 
