@@ -14,7 +14,7 @@ from __future__ import annotations
 if __name__ == "__main__":
     from common import prepare
 
-    prepare()
+    prepare("nn")
 
 import argparse
 import ast
