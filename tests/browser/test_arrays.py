@@ -149,3 +149,37 @@ def test_signs_and_directions_have_four_colours_for_every_eye(eye: str, theme: i
     colours = {name: re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", text)[0][theme] for name in names}
     for one, other in itertools.combinations(colours.values(), 2):
         assert np.linalg.norm(lab(one, EYES[eye]) - lab(other, EYES[eye])) > 20  # 2.3 is just noticeable
+
+
+def test_the_first_step_explains_the_colours_with_samples_if_a_box_has_cells(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = softmax_regression()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    for language, above in (("en", "green is above 0"), ("ja", "緑は正")):
+        page.select_option("#language", language)
+        legend = page.locator("#step-section .colours")
+        assert above in legend.inner_text() and "{" not in legend.inner_text()
+        kinds = [".cell.plus", ".cell.minus", ".bar", ".cell.zero"]
+        assert [legend.locator(f".map {kind}").count() > 0 for kind in kinds] == [True] * 4
+        assert (
+            legend.locator(".cell.plus").evaluate_all(
+                "(all) => new Set(all.map((one) => one.getAttribute('fill-opacity'))).size"
+            )
+            == 2
+        )
+    x = leaf(2.0, "x")
+    with mg.trace():
+        square = x * x
+    page = show(explain(square, tmp_path / "scalar.html", check=False), 1280, 720)
+    assert page.locator(".colours").count() == 0
+
+
+def test_a_box_whose_map_shows_a_part_of_an_array_says_its_shape(tmp_path: Path, show: Show) -> None:
+    w = leaf([[0.1, -0.2, 0.1], [0.3, 0.0, -0.3]], "w")
+    with mg.trace():
+        long = np.ones((30, 2)) @ w
+        short = np.ones((8, 2)) @ w
+        loss = long.sum() + short.sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    names = page.locator("svg.scene .box .name").all_text_contents()
+    assert "long (30, 3)" in names and "short" in names and "w" in names

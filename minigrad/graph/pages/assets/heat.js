@@ -53,6 +53,8 @@ const heat = (() => {
     if (array && !grids.has(array)) grids.set(array, map(array, { most: [ROWS, COLUMNS] }));
     return array ? grids.get(array) : null;
   }
+  // Return whether the map of an array in a box has fewer cells than the array has elements.
+  const isPart = (array) => (grid(array)?.flats.length ?? Infinity) < nd.sizeOf(array?.shape ?? []);
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
@@ -124,7 +126,7 @@ const heat = (() => {
     return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
-  return { grid, cellSize, cells, fill, inline, stretched, under, map, slices };
+  return { grid, isPart, cellSize, cells, fill, inline, stretched, under, map, slices };
 })();
 
 // The small text at the pointer.

@@ -37,10 +37,18 @@ const panel = {
     return [
       Number.isInteger(original.step) ? element("p", { class: "training-step" }, word("trainingStep", { step: original.step })) : null,
       element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
+      original.nodes.some(({ values }) => values.some(heat.grid)) ? this.cells() : null,
       ...this.totals(),
       ...this.culprits(),
       original.maps.side < 64 ? element("p", { class: "note" }, `${word("mapsSmall", original.maps)}${original.maps.left > 0 ? word("mapsLeft", original.maps) : ""}`) : null,
     ];
+  },
+
+  // Say what the colours of the cells mean, with a weak and a strong cell of each kind.
+  cells() {
+    const samples = { plus: [0.3, 1], minus: [-0.3, -1], zero: [0, 0] };
+    const sample = (name) => heat.inline({ array: { dtype: "float64", shape: [2], values: samples[name] } });
+    return element("p", { class: "colours" }, ...word("cellsText", { plus: "{plus}", minus: "{minus}", zero: "{zero}" }).split(/\{(\w+)\}/).map((part, i) => (i % 2 === 1 ? sample(part) : part)));
   },
 
   // Say how many derivatives were compared with differences, and whether one is wrong.

@@ -65,14 +65,15 @@ class BoxView {
     const row = ROW * unit;
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / row);
-    const lines = named(texts.names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, `${texts.names[0]} …`, ...texts.names] : texts.names;
+    const lines = named(called, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const heats = this.heatSpace(texts, rows, lines.length);
     const names = lines.map(() => "name");
     const left = rows - lines.length;
     if (texts.operation !== "" && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > row)) names.push("operation");
     if (heats === null) names.push(...(left === 1 ? ["value"] : ["value", "gradient"]).slice(0, Math.max(0, rows - names.length)));
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
-    this.isNamed = texts.names.includes(lines.join(""));
+    this.isNamed = called.includes(lines.join(""));
     this.names = texts.names;
     this.writeLines(lines, x, top + 4.5 * unit, row);
     for (const name of ["operation", "value", "gradient"]) {
