@@ -184,6 +184,28 @@ def test_lines_say_what_they_came_to(tmp_path: Path, show: Show) -> None:
     assert line.locator(".inlay").text_content() == "0.4621  ∂ 0.9242"
 
 
+def test_the_value_after_a_statement_is_its_result_and_names_the_round_of_a_loop(tmp_path: Path, show: Show) -> None:
+    def half(z: Any) -> Any:
+        return z / 2
+
+    x = leaf(3.0, "x")
+    with mg.trace():
+        i = half(x * -2.0)
+        h = i
+        for t in range(3):
+            h = h * (t + 2.0)
+    page = show(mg.explain(h, tmp_path / "page.html"), 1280, 720)
+
+    def note(text: str) -> str:
+        return str(page.locator("#code-pane .line").filter(has_text=text).locator(".inlay").first.text_content())
+
+    assert note("i = half(x * -2.0)") == "-3"  # not -6, the argument
+    assert note("h = h * (t + 2.0)") == "1/3: -6"
+    page.keyboard.press("End")
+    page.evaluate("go(timeline.turn)")
+    assert note("h = h * (t + 2.0)").startswith("3/3: -72")
+
+
 def test_a_value_used_twice_by_one_operation_is_told_operand_by_operand(tmp_path: Path, show: Show) -> None:
     page = opened(called, tmp_path, show)
     for arrival in page.evaluate(f"timeline.arrivals({node('b')}, 0)"):

@@ -216,7 +216,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     ``["fit", edge]`` follows and adds it instead.
     """
     labels = [node.label for node in graph.nodes]
-    files, spans = program(graph)
+    code, spans = program(graph)
     drawn, home = scenes(graph, labels)
     tensors = Tensors(graph)
     views = shown(show, graph, tokens)
@@ -256,7 +256,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
                 edges[numbers[edge]]["unchecked"] = True
     return {
         "title": graph.nodes[graph.ends[0][0]].label,
-        "program": {"files": files},
+        "program": code,
         "nodes": nodes,
         "edges": edges,
         "steps": steps,

@@ -10,6 +10,8 @@ const code = (() => {
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
 
+  const MOST_NOTES = 4; // values at the end of a line
+
   const indentOf = (text) => text.length - text.trimStart().length;
 
   // Return the part of this line in a span, [from, to).
@@ -45,11 +47,12 @@ const code = (() => {
     });
   }
 
-  // Return the outermost operations of a line. Their values are written at its end.
+  // Return the outermost operations and calls of a line, in its order. The values of the first ones are written at its end.
   function outermost(here, number) {
-    const own = here.filter((one) => one.span[3] === number && original.nodes[one.nodes[0]].operation !== null);
+    const own = here.filter((one) => one.span[3] === number && one.nodes.every((node) => original.nodes[node].operation !== null));
     const holds = (a, b) => a !== b && before([a.span[1], a.span[2]], [b.span[1], b.span[2]]) && before([b.span[3], b.span[4]], [a.span[3], a.span[4]]);
-    return own.filter((one) => !own.some((other) => holds(other, one))).slice(0, 3);
+    const outer = own.filter((one) => !own.some((other) => holds(other, one)));
+    return outer.sort((one, other) => (before(one.span.slice(1), other.span.slice(1)) ? -1 : 1)).slice(0, MOST_NOTES);
   }
 
   const before = ([line, column], [otherLine, otherColumn]) => line < otherLine || (line === otherLine && column <= otherColumn);
@@ -73,6 +76,7 @@ const code = (() => {
 
   function fileBlock(file, number) {
     const here = [...spans.values()].filter(({ span }) => span[0] === number);
+    const calls = original.program.calls.filter(({ span }) => span[0] === number && !spans.has(span.join(" ")));
     const list = element("div", { class: "lines" });
     let docstring = false;
     const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map(indentOf));
@@ -84,7 +88,7 @@ const code = (() => {
       const note = element("span", { class: "inlay" });
       const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
       if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
-      lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
+      lines.push({ file: number, number: line, row, note, outer: outermost([...found, ...calls], line) });
       list.append(row);
     });
     return element("section", { class: "file" }, element("h3", {}, file.name), list);
@@ -142,20 +146,30 @@ const code = (() => {
     if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
   }
 
-  // Write at the end of each line its value and the gradient of that value.
+  // Write at the end of each line the values of its expressions and their gradients. A line that runs many times shows the run nearest
+  // to the current step, and says which one it is.
   function notes() {
     for (const { note, outer } of lines) {
       if (outer.length === 0) continue;
-      setText(note, outer.map(noteOf).filter(Boolean).join("   "));
+      const found = outer.flatMap(noteOf);
+      setText(note, found.map(({ round, text }, i) => (round === "" || round === found[i - 1]?.round ? text : `${round}: ${text}`)).join("   "));
     }
   }
 
+  // Return the value of an expression, and which run of it this is, in a list. It is empty if there is no value yet.
   function noteOf(one) {
-    const node = one.nodes.length === 1 ? one.nodes[0] : nodeOf(one);
-    const value = timeline.value(node, 0, state.step);
-    if (value === null) return "";
+    const node = one.nodes.length === 0 ? null : nodeOf(one);
+    const value = node === null ? null : timeline.value(node, 0, state.step);
+    if (value === null) return [];
     const gradient = quiz.hidesGradient(node) ? null : timeline.gradient(node, 0, state.step);
-    return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
+    return [{ round: (one.rounds ??= roundsOf(one.nodes))[one.nodes.indexOf(node)], text: gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}` }];
+  }
+
+  // Return a text for each run of an expression: the round of the program's loop if it tells the runs apart, or else a number.
+  function roundsOf(nodes) {
+    if (nodes.length === 1) return [""];
+    const rounds = nodes.map((node) => labelOf(node).split(" · ")[1]);
+    return rounds.includes(undefined) || new Set(rounds).size < nodes.length ? nodes.map((_, i) => `${i + 1}/${nodes.length}`) : rounds;
   }
 
   return { build, update, beside, bringIntoSight, pieces, isEmpty: files.length === 0 };

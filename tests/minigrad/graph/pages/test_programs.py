@@ -30,7 +30,13 @@ loss = helper(y)
 
 def graph(texts: dict[str, list[str]], places: list[tuple[str, int]]) -> Any:
     nodes = [SimpleNamespace(source=SourceLine(file, line, "f", "")) for file, line in places]
-    return SimpleNamespace(nodes=[*nodes, SimpleNamespace(source=None)], programs=texts)
+    everything = [*nodes, SimpleNamespace(source=None)]
+    return SimpleNamespace(nodes=everything, programs=texts, edges=[], ends=[], operations=lambda: [])
+
+
+def parts(graph: Any) -> tuple[list[Any], list[list[int] | None]]:
+    code, spans = program(graph)
+    return code["files"], spans
 
 
 def text_at(files: list[Any], span: list[int]) -> str:
@@ -40,7 +46,7 @@ def text_at(files: list[Any], span: list[int]) -> str:
 
 
 def test_functions_are_whole_and_other_lines_have_those_around() -> None:
-    files, spans = program(graph({"/home/lesson.py": TEXT}, [("/home/lesson.py", 5), ("/home/lesson.py", 19)]))
+    files, spans = parts(graph({"/home/lesson.py": TEXT}, [("/home/lesson.py", 5), ("/home/lesson.py", 19)]))
     assert {file["name"] for file in files} == {"lesson.py"}  # no path of a machine
     shown = ["\n".join(file["lines"]) for file in files]
     assert shown[0] == "def helper(x):\n    return np.tanh(x)"
@@ -50,24 +56,24 @@ def test_functions_are_whole_and_other_lines_have_those_around() -> None:
 
 
 def test_stretches_that_meet_are_one() -> None:
-    files, _ = program(graph({"a.py": TEXT}, [("a.py", 5), ("a.py", 10), ("a.py", 9)]))
+    files, _ = parts(graph({"a.py": TEXT}, [("a.py", 5), ("a.py", 10), ("a.py", 9)]))
     assert [(file["first"], len(file["lines"])) for file in files] == [(4, 11)]
 
 
 def test_no_more_lines_than_a_class_can_follow() -> None:
     long = [f"x{i} = tanh(x)\n" for i in range(3000)]
-    files, spans = program(graph({"a.py": long}, [("a.py", i) for i in range(1, 3000, 20)]))
+    files, spans = parts(graph({"a.py": long}, [("a.py", i) for i in range(1, 3000, 20)]))
     assert sum(len(file["lines"]) for file in files) <= MOST_LINES
     assert spans[0] is not None and spans[-2] is None
 
 
 def test_of_a_long_function_only_the_lines_around() -> None:
     long = ["def f(x):\n", *["    x = tanh(x)\n" for _ in range(3 * LONGEST)]]
-    files, _ = program(graph({"a.py": long}, [("a.py", 100)]))
+    files, _ = parts(graph({"a.py": long}, [("a.py", 100)]))
     assert len(files[0]["lines"]) < 20
 
 
 def test_what_is_no_python_or_has_no_text_is_no_trouble() -> None:
-    files, spans = program(graph({"a.py": ["%timeit x = (\n"]}, [("a.py", 1), ("gone.py", 3), ("a.py", 7)]))
+    files, spans = parts(graph({"a.py": ["%timeit x = (\n"]}, [("a.py", 1), ("gone.py", 3), ("a.py", 7)]))
     assert [file["lines"] for file in files] == [["%timeit x = ("]]
     assert spans[0] is not None and spans[1:] == [None, None, None]
