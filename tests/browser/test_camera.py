@@ -263,3 +263,28 @@ def test_on_a_projector_the_text_is_large(program: Program, size: tuple[int, int
             assert box["height"] > 30 and box["y"] >= 0 and box["y"] + box["height"] <= size[1] + 1
     page.keyboard.press("P")
     assert page.locator("#panel").is_visible() and page.evaluate("camera.TEXT") == 12
+
+
+def rounds_of_a_cell() -> tuple[Any, dict[str, Any]]:
+    w, b = leaf(np.arange(60.0).reshape(12, 5) / 30 - 1, "W"), leaf(np.zeros(12), "b")
+    h, c = np.zeros(3), np.zeros(3)
+    for t in range(5):
+        a = w @ np.concatenate([np.array([0.5, -1.0]) * t, h]) + b
+        i, f, o, g = np.tanh(a[:3]), np.tanh(a[3:6]), np.tanh(a[6:9]), np.tanh(a[9:])
+        c = f * c + i * g
+        h = o * np.tanh(c)
+    return np.sum(h**2), {"W": w, "b": b}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
+def test_a_small_picture_has_arrowheads_and_names_in_its_boxes(
+    size: tuple[int, int], tmp_path: Path, show: Show
+) -> None:
+    explained(rounds_of_a_cell, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", *size)
+    look(page)
+    wide = page.evaluate("Number(document.querySelector('marker').getAttribute('markerWidth')) * camera.scale")
+    assert wide >= 7  # px; in units of the drawing it was 1.5 px on a phone
+    empty = """view.boxes.filter((box) => !box.isPicture && box.names.at(-1).length === 1)
+      .filter((box) => box.texts.name.textContent === "").map(({ about }) => camera.rect(about).height)"""
+    assert all(height < 14 for height in page.evaluate(empty))  # in the others there is room for a letter of 12 px

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import minigrad as mg
 from minigrad import explain
 from tests.browser.stepper_programs import fan_out, opened
+from tests.leaves import leaf
 
 Show = Callable[..., Any]
 
@@ -114,3 +117,41 @@ def test_a_key_ends_the_overview_and_a_lesson_that_asks_has_none(tmp_path: Path,
     page.keyboard.press("o")
     assert page.evaluate("overview.handle === null && state.step === 0")
     assert "asks for numbers" in page.text_content("#live")
+
+
+COVERED = """() => [...document.querySelectorAll(".cards .card")].flatMap((card) => {
+  const rect = card.querySelector("rect");
+  const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
+  const others = view.boxes.filter((box) => box.index !== Number(card.dataset.box));
+  const own = { left: x, top: y, right: x + width, bottom: y + height };
+  return others.filter((box) => overlap(own, camera.rect(box.about))).map((box) => `${card.textContent} covers ${box.names}`);
+})"""
+
+
+def cell() -> tuple[Any, dict[str, Any]]:
+    """The gates of an LSTM."""
+
+    def sigmoid(z: Any) -> Any:
+        return 1 / (1 + np.exp(-z))
+
+    w = {gate: leaf(np.arange(15.0).reshape(3, 5) / 9 - k, f"W_{gate}") for k, gate in enumerate("ifog")}
+    b = {gate: leaf(np.zeros(3), f"b_{gate}") for gate in "ifog"}
+    z, c0 = np.array([0.5, -1.0, 0.1, -0.2, 0.3]), np.array([0.4, 0.0, -0.5])
+    i = sigmoid(w["i"] @ z + b["i"])
+    f = sigmoid(w["f"] @ z + b["f"])
+    o = sigmoid(w["o"] @ z + b["o"])
+    g = np.tanh(w["g"] @ z + b["g"])
+    c = f * c0 + i * g
+    h = o * np.tanh(c)
+    return np.sum(h**2), {f"W_{gate}": one for gate, one in w.items()} | {f"b_{gate}": one for gate, one in b.items()}
+
+
+def test_a_card_in_projector_mode_covers_no_other_box_and_none_that_can_be_read(tmp_path: Path, show: Show) -> None:
+    page = opened(cell, tmp_path, show, 1280, 720)
+    page.keyboard.press("p")
+    for step in range(1, page.evaluate("timeline.count") + 1):
+        page.evaluate(f"go({step})")
+        assert page.evaluate(COVERED) == []
+        carded = page.locator(".cards .card").evaluate_all("(all) => all.map((card) => Number(card.dataset.box))")
+        whole = "(boxes) => boxes.filter((i) => view.boxes[i].heats.childElementCount > 0 && view.boxes[i].isNamed)"
+        assert page.evaluate(whole, carded) == []

@@ -84,14 +84,19 @@ class BoxView {
     }
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
+    const told = (texts.has ? texts.gradient : texts.value).at(-1);
+    this.isTold = this.isNamed && (heats !== null || [this.texts.value, this.texts.gradient].some((part) => part.textContent.includes(told)));
   }
 
-  // Return whether the lines of the box are readable here: name and value, or the name of a constant or a scene. If not, a card shows them.
+  // Return whether the box shows the picture of a scene, which a name in its middle would cover.
+  get isPicture() {
+    return this.now.scene !== null && this.now.result === null;
+  }
+
+  // Return whether the lines of the box are readable here: name and value or gradient, or the name of a scene. If not, a card shows them.
   get isReadable() {
-    const { h, scene } = this.about;
-    const { node, result } = this.now;
-    const rows = (node ?? result) !== null && graph.nodes[node ?? result].kind !== "constant" ? 2 : 1;
-    return (scene === undefined || result !== null ? h - 4 * camera.unit : HEAD) >= rows * ROW * camera.unit && this.about.w >= 85 * camera.unit;
+    if (!this.isPicture) return this.isTold;
+    return HEAD >= ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
   // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
@@ -175,20 +180,21 @@ class BoxView {
     setText(part, fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of any letters, and as much smaller as it needs.
-  squeeze() {
+  // Write nothing but the name, in lines of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
+  squeeze(most = Infinity) {
     const { w, h, x, y } = this.about;
     const name = this.names.at(-1);
     const least = innerWidth > 900 ? camera.TEXT : 12; // on a phone, projector mode is for one reader
     for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
       const row = ROW * camera.unit * size * 0.8;
       const lines = broken([...name], (w - 3 * camera.unit) / (camera.unit * size));
-      if (lines.length * row > h || widthOf(lines[0], "name") * camera.unit * size > w) continue;
+      if (lines.length > most || lines.length * row > h || widthOf(lines[0], "name") * camera.unit * size > w) continue;
       for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
       this.seen.clear();
       this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
-      return;
+      return true;
     }
+    return false;
   }
 
   writeLines(lines, x, y, row, size = 1) {
@@ -311,25 +317,38 @@ function endText(node, whole = false) {
   return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
-// Return a card on the screen for a box that is too small to be read. It covers its box, or, where another card is, stands
-// beside it. place() returns null if there is no room.
-function card(lines, { left, right, top, bottom }, taken, pane, kind) {
+// Return a card on the screen for a box that is too small to be read. It covers its box, or stands beside it, and covers none of the
+// other boxes and cards; if there is no such place, it covers boxes. place() returns null if there is no room.
+function card(lines, box, taken, others, pane, kind) {
+  const { left, right, top, bottom } = box;
   const row = camera.TEXT * 1.4;
   const texts = lines.map((_, i) => svgElement("text", { class: `label ${i === 0 ? "name" : "more"}` }));
   const group = svgElement("g", { class: `card ${kind}` }, ...texts);
   const place = (width) => {
-    const grown = (size, box) => (box < 1.6 * size ? Math.max(size, box) : size); // it covers a box of about its size wholly
+    const grown = (size, own) => (own < 1.6 * size ? Math.max(size, own) : size); // it covers a box of about its size wholly
     const [w, h] = [grown(width + camera.TEXT * 1.2, right - left), grown(row * lines.length + camera.TEXT * 0.5, bottom - top)];
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const [dx, dy] = [(Math.min(right - left, w) + w) / 2 + 6, (Math.min(bottom - top, h) + h) / 2 + 6];
     const tries = [[0, 0], [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
     const keep = (at, size, most) => Math.max(4 + size / 2, Math.min(most - size / 2 - 4, at));
-    return freePlace(tries.map(([sx, sy]) => rectAt(keep(x + sx, w, pane.width), keep(y + sy, h, pane.height), w, h)), taken, pane);
+    const near = tries.map(([sx, sy]) => rectAt(keep(x + sx, w, pane.width), keep(y + sy, h, pane.height), w, h));
+    const far = nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(keep(x + a * (dx + i * 30), w, pane.width), keep(y + b * (dy + i * 30), h, pane.height), w, h)));
+    const free = freePlace([...near, ...far], [...taken, ...others], pane);
+    if (free !== null && !overlap(free, box)) group.append(leader(free, box));
+    return free ?? freePlace(near, taken, pane);
   };
   return { group, texts, place, row, lines };
 }
 
 const clamp = (at, least, most) => Math.max(least, Math.min(most, at));
+
+const around12 = nd.range(12).map((i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]); // twelve directions
+
+// Return a line from a card beside a box to the box.
+function leader(rect, box) {
+  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+  return svgElement("path", { class: "leader", d: `M${clamp(x, rect.left, rect.right)} ${clamp(y, rect.top, rect.bottom)}L${clamp((rect.left + rect.right) / 2, box.left, box.right)} ${clamp((rect.top + rect.bottom) / 2, box.top, box.bottom)}` });
+}
 
 // Return the name of a box as a card beside it, or further away with a line to it, where it covers none of the other boxes and cards.
 function tagOf(name, box, taken, others, pane) {
@@ -343,9 +362,8 @@ function tagOf(name, box, taken, others, pane) {
     const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
     const near = freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
     if (near !== null) return near;
-    const turns = nd.range(12).map((i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]);
-    const far = freePlace(nd.range(8).flatMap((i) => turns.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others], pane);
-    if (far !== null) group.append(svgElement("path", { class: "leader", d: `M${clamp(x, far.left, far.right)} ${clamp(y, far.top, far.bottom)}L${clamp(far.left + w / 2, box.left, box.right)} ${clamp(far.top + h / 2, box.top, box.bottom)}` }));
+    const far = freePlace(nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others], pane);
+    if (far !== null) group.append(leader(far, box));
     return far;
   };
   return { group, texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };

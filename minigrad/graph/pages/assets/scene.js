@@ -132,6 +132,8 @@ class SceneView {
   setUnit() {
     this.unit = camera.unit;
     this.world.style.fontSize = `${13 * this.unit}px`;
+    const size = 8 * this.unit; // as large on the screen at any scale
+    for (const marker of this.svg.querySelectorAll("marker")) setAttributes(marker, { markerWidth: size, markerHeight: size });
   }
 
   // Point the camera at the step's ends, or at a node. Step 0 shows the whole scene.
@@ -215,6 +217,7 @@ class SceneView {
   pin() {
     const { pane } = this;
     const taken = [];
+    const rects = this.boxes.map(({ about }) => camera.rect(about));
     const cards = this.current.flatMap((end) => {
       const box = this.boxes[end.box];
       const inside = box !== undefined && camera.isInside(box.about, pane);
@@ -224,7 +227,7 @@ class SceneView {
       if (readable) taken.push(camera.rect(box.about));
       setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
       if (readable) return [];
-      const made = card([labelOf(end.node), text].filter(Boolean), camera.rect(box.about), taken, pane, end.end);
+      const made = card([labelOf(end.node), text].filter(Boolean), rects[end.box], taken, rects.filter((_, i) => i !== end.box), pane, end.end);
       setAttributes(made.group, { "data-end": end.end, "data-box": end.box, role: "button" });
       return [made];
     });
@@ -236,16 +239,18 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, write the names that do not fit into their boxes beside them, where they cover neither another box nor a name.
+  // In the whole program, write a name alone into its box if there is no room for more. If it does not fit even so, write it beside the
+  // box, where it covers neither another box nor a name.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
     const rects = this.boxes.map(({ about }) => camera.rect(about));
-    const nameless = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
+    const cut = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
+    const nameless = cut.filter((box) => box.isPicture || !box.squeeze(1));
     const tags = nameless.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane) }));
     const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
     for (const box of placed) box.texts.name.replaceChildren();
     for (const box of nameless) if (!placed.has(box)) box.squeeze();
-    for (const box of nameless) box.seen.clear(); // the next update writes it again
+    for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there.
