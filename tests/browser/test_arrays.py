@@ -183,3 +183,14 @@ def test_a_box_whose_map_shows_a_part_of_an_array_says_its_shape(tmp_path: Path,
     page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
     names = page.locator("svg.scene .box .name").all_text_contents()
     assert "long (30, 3)" in names and "short" in names and "w" in names
+
+
+def test_a_vector_and_its_worked_element_show_the_same_digits(tmp_path: Path, show: Show) -> None:
+    x, y = leaf([2.01873, 1.0], "x"), leaf([3.14159, 2.0], "y")
+    with mg.trace():
+        loss = (x * y).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    page.evaluate("go(1); chooseCell(0)")
+    worked = page.locator("#title-section .element mn").all_text_contents()
+    whole = page.locator("#title-section .matrix mn").all_text_contents()
+    assert len(worked) == 3 and all(number in whole for number in worked) and len(worked[0]) > len("2.019")

@@ -54,17 +54,24 @@ const equation = (() => {
 
   // The digits of the numbers in a line. Four are usual; a line shows more if four would give another result.
   let digits = 4;
-  const numeral = (value) => (digits === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(digits), true));
+  const numeral = (value, count = digits) => (count === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(count), true));
 
-  // Make a tree whose numbers have as many digits as its answer needs. compute(shown) does the operation on the shown numbers.
-  function truthful(make, answer, compute) {
+  // Return how many digits the numbers of an operation need so that compute(shown) gives its answer; 4 if the page cannot run it.
+  function digitsFor(answer, compute) {
     const shown = (array) => (array && isScalar(array) ? nd.array(array.shape, [Number(numeral(array.values[0]).replace("∞", "Infinity"))]) : nd.scalar(NaN));
     try {
       if (answer !== null) while (digits < 18 && numberText(compute(shown).values[0]) !== numberText(answer)) digits++;
     } catch {
       digits = 18; // the page does not know the operation
     }
-    if (digits === 18) digits = 4;
+    const found = digits === 18 ? 4 : digits;
+    digits = 4;
+    return found;
+  }
+
+  // Make a tree whose numbers have this many digits.
+  function written(make, count) {
+    digits = count;
     const made = make();
     digits = 4;
     return made;
@@ -76,7 +83,7 @@ const equation = (() => {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numeral(array.values[0])];
     const stretched = to !== null && array.values !== undefined && !nd.sameShape(array.shape, to) ? to : null;
-    return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at }] : ["words", shapeText(array.shape)];
+    return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at, digits }] : ["words", shapeText(array.shape)];
   }
 
   // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns (4 on a phone), or a column of 4.
@@ -126,26 +133,27 @@ const equation = (() => {
   // filled(look) is the formula with look(name) in place of each letter. `stretch` is the shape to which the operands are broadcast.
   function withNumbers(step, filled, stretch) {
     const { letters, answer, compute, at, lit, part } = depends.of(step);
-    const written = numbers(answer, { at });
+    const result = numbers(answer, { at });
     // `of` gives the array of a letter; null leaves the formula out.
-    const formula = (of, made, result, brief = false) => {
+    const needed = (of, one) => digitsFor(one, (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))]))));
+    const formula = (of, made, count, brief = false) => {
       let known = true;
       const look = (name) => {
         known &&= Boolean(of(name));
         return numbers(of(name), made(name));
       };
-      const given = (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))])));
-      const tree = filled && truthful(() => filled(look, brief), result, given);
+      const tree = filled && written(() => filled(look, brief), count);
       return known ? tree : null;
     };
-    const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), answer && isScalar(answer) ? answer.values[0] : null);
-    const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(written) || tree[1]?.array === answer;
     const parts = Object.keys(letters).map(part);
-    const isShorter = parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
-    const element = at === null || same || !isShorter ? null : formula(part, () => ({}), answer.values[at], true);
+    const isShorter = at !== null && filled && parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
+    const count = !filled ? 4 : isShorter ? needed(part, answer.values[at]) : needed((name) => letters[name] ?? null, answer && isScalar(answer) ? answer.values[0] : null);
+    const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), count); // the arrays agree with the element
+    const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(result) || tree[1]?.array === answer;
+    const element = same || !isShorter ? null : formula(part, () => ({}), count, true);
     const number = ["num", at === null ? "" : numberText(answer.values[at], state.digits)];
     const isTold = element !== null && JSON.stringify(bare(element)) !== JSON.stringify(number); // an element that is only moved needs no formula
-    return { parts: same ? [written] : [tree, written], one: isTold ? { index: indexOf(at, answer.shape), parts: [element, number] } : null };
+    return { parts: same ? [result] : [tree, result], one: isTold ? { index: indexOf(at, answer.shape), parts: [element, number] } : null };
   }
 
   // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
@@ -257,10 +265,10 @@ const equation = (() => {
   const chooser = (array, at) => (at === null ? {} : { tabindex: "0", role: "application", "data-key": "answer", "aria-roledescription": word("map"), "aria-label": `${indexOf(at, array.shape)} ${numberText(array.values[at], state.digits)}` });
 
   // Return a small array as a matrix. The copies of a stretched array are pale.
-  function matrix({ array, to, lit, at }) {
+  function matrix({ array, to, lit, at, digits: count }) {
     const { flats, isCopy, isLit } = heat.stretched(array, to, lit, state.cell);
     const columns = (to ?? array.shape).at(-1);
-    const cell = (flat, i) => mathElement("mtd", { class: [isCopy(i) && "copy", isLit(i) && "lit", at === i && "at"].filter(Boolean).join(" ") || null, "data-flat": flat }, mathElement("mn", {}, signed(numberText(array.values[flat], state.digits))));
+    const cell = (flat, i) => mathElement("mtd", { class: [isCopy(i) && "copy", isLit(i) && "lit", at === i && "at"].filter(Boolean).join(" ") || null, "data-flat": flat }, mathElement("mn", {}, signed(numeral(array.values[flat], count))));
     const rows = [];
     for (let i = 0; i < flats.length; i += columns) rows.push(mathElement("mtr", {}, ...flats.slice(i, i + columns).map((flat, j) => cell(flat, i + j))));
     return mathElement("mtable", { class: "matrix", ...chooser(array, at) }, ...rows); // the style sheet draws its brackets, because few fonts stretch theirs
