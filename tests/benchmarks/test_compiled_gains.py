@@ -1,6 +1,7 @@
 """The table of what each kernel of numba gains: each is off for a while, and on again afterwards."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def compiled(monkeypatch):
 
 
 def test_a_kernel_is_off_inside_and_on_afterwards(compiled):
-    from nn import optim
+    optim: Any = importlib.import_module("nn.optim")
 
     contexts = compiled.kernels()
     assert list(contexts) == ["gelu", "layer_norm", "attention", "adam"]

@@ -25,8 +25,8 @@ def blas_of(threads, monkeypatch, lost=1000):
     found, taken, now = module.Blas(), iter(range(0, 100 * lost + 1, max(lost, 1))), iter(range(1, 1000, 10))
     found._functions, found._looked = threads.pair(), True
     monkeypatch.setattr(module, "_cores_lost", lambda: next(taken) if lost else 0)
-    monkeypatch.setattr(module.time, "monotonic", lambda: float(next(now)))
-    found._milliseconds = threads.times.__getitem__
+    monkeypatch.setattr(f"{module.__name__}.time.monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(found, "_milliseconds", threads.times.__getitem__)
     return found
 
 
