@@ -150,7 +150,7 @@ def package(root: Path) -> bytes:
     files |= {name: root / "examples" / name for name in ("own_gpt.py", "common.py")}
     for folder, inside in (("minigrad", ""), ("nn", ""), ("models", ""), ("exercises", "minigrad/")):
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and path.suffix not in (".pyc", ".pyi", ".typed"):
+            if path.is_file() and path.parent.name != "__pycache__" and path.suffix not in (".pyi", ".typed"):
                 files[inside + path.relative_to(root).as_posix()] = path
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

@@ -21,6 +21,12 @@ STEP = """    z = W @ x
 """
 
 
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows are as wide as the terminal."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
     """The solutions, with a line at the end that makes each another program."""
