@@ -20,11 +20,12 @@ from . import measure_diagnosis
 MISTAKES = tomllib.loads((Path(bank.__file__).parent / "mistakes.toml").read_text(encoding="utf-8"))
 # Two mistakes of different names that give the same numbers: neither may be named.
 ALIKE = {
-    "2.1": {"factor", "sum_for_product"},
-    "3.3": {"factor", "other_value"},
-    "6.3": {"function", "stale"},
-    "9.3": {"first_only", "max_for_sum"},  # where the first array is the longest
-    "13.2": {"off_by_one", "patience_ignored"},  # both go on for too long, and may find the same later loss
+    "2.1": [{"factor", "sum_for_product"}],
+    "3.3": [{"factor", "other_value"}],
+    "6.3": [{"function", "stale"}],
+    "9.3": [{"first_only", "max_for_sum"}],  # where the first array is the longest
+    # Both go on for too long, and may find the same later loss; or both end at the same step.
+    "13.2": [{"off_by_one", "patience_ignored"}, {"patience_not_renewed", "patience_ignored"}],
 }
 
 
@@ -55,7 +56,7 @@ def test_every_planted_mistake_is_named_and_none_is_called_by_another_name(
         assert found.name in (name, None), label
         if found.name is None:
             unnamed[label, name] = {one.name for one in found.fits}
-    assert all(names == ALIKE.get(label, set()) for (label, _), names in unnamed.items()), unnamed
+    assert all(names in ALIKE.get(label, []) for (label, _), names in unnamed.items()), unnamed
 
 
 def test_every_task_has_a_bank_and_every_name_has_words() -> None:

@@ -65,7 +65,7 @@ class BoxView {
     const row = ROW * unit;
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / row);
-    const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, `${texts.names[0]} …`, ...texts.names] : texts.names;
+    const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, ...texts.names] : texts.names;
     const lines = named(called, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const heats = this.heatSpace(texts, rows, lines.length);
     const names = lines.map(() => "name");
