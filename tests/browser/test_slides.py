@@ -39,9 +39,9 @@ def test_each_slide_is_in_sight_and_large_enough(page: Path, width: int, height:
     assert len(found) > 30
     assert not any(cut for cut, _ in found)
     sizes = sorted(size for _, size in found)
-    height = min(height, width * 9 / 16)  # a slide is as wide as 16:9
-    assert sizes[0] >= height / 45  # 16 px of 720, where a table is long
-    assert sizes[len(sizes) // 4] >= height / 24  # three of four slides: 30 px of 720
+    high = min(height, width * 9 / 16)  # a slide is as wide as 16:9
+    assert sizes[0] >= high / 45  # 16 px of 720, where a table is long
+    assert sizes[len(sizes) // 4] >= high / 24  # three of four slides: 30 px of 720
 
 
 @pytest.mark.sampled(2)
