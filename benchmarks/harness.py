@@ -147,7 +147,7 @@ def measure(
         steps: whose losses are reported; by default 20, and 5 where they take long.
         check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
             a peer's ``about["error"]`` keeps that peer out.
-        clock: see :class:`Task`; for processor time nobody waits until the machine is quiet.
+        clock: see :class:`Task`; processor time is measured without waiting for a quiet machine.
 
     Raises:
         SystemExit: PyTorch cannot do it.

@@ -11,7 +11,7 @@ from benchmarks import report
 from benchmarks.harness import AGAIN, BEFORE, OPTIONAL, REFERENCE, TOLERANCE, WRITTEN, Row
 from benchmarks.real.goals import NUMBA, NUMPY, WRITTEN as GOALS, Goal
 
-LINES = (  # of one run, in the table's order; sizes changed in a name are those that nobody tunes for
+LINES = (  # of one run, in the table's order; a name that changes sizes has sizes that no library is tuned for
     *("gpt", "gpt:D=100", "gpt:B=1", "gpt:B=1:L=1024", "gpt:V=30000:B=2", "decoder"),
     *("generate", "generate_top_k", "generate_top_p"),
     *("vit", "vit_dropout", "lenet", "minilm", "fine_tuning", "encoder", "encoder_decoder"),

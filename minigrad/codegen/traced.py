@@ -77,8 +77,9 @@ def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> 
     readers = {copy_of(value): copy_of(s) for s in reversed(again.statements) for value in s.values}
     line_with = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
     found: dict[Step, int] = {}
-    for step in again.value_of.keys() - {step for s in line_with for step in again.steps.get(s, ())}:
-        value: Value | None = copy_of(again.value_of[step])
+    with_a_line = {step for s in line_with for step in again.steps.get(s, ())}
+    for step, computed in again.value_of.items():
+        value: Value | None = None if step in with_a_line else copy_of(computed)
         while value is not None and step not in found:
             now, reader = became.final(value), readers.get(value)
             for statement in (readers.get(now), reader, now.statement):
