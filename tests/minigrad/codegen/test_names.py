@@ -105,6 +105,19 @@ def test_an_element_of_a_list_has_the_name_of_the_list() -> None:
     assert "waves2 = np.sin(" in str(mg.write_numpy(in_a_list, RNG.normal(size=8)))
 
 
+def times_two_constants(x: Any) -> Any:
+    two = np.ones_like(x) * 2.0
+    three = np.ones_like(x) * 3.0
+    return np.sum(x * (two * three))
+
+
+def test_two_constants_that_meet_keep_their_names() -> None:
+    """As numbers, both would make a number: the gradient needs an array."""
+    program, x = mg.write_numpy(times_two_constants, np.arange(8.0)), np.arange(8.0)
+    assert "= two * three" in str(program)
+    assert same_bits([*program(x)], on_the_tape(times_two_constants, (x,), (0,)))
+
+
 def names_of_python(len: Any, x: Any) -> Any:
     range = np.cos(x[0])
     for map in x:
