@@ -84,7 +84,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "looking": (
         "Look at a computation",
         "minigrad",
-        "trace explain draw_dot make_dot attention_maps grad_flow profile save_trace load_trace",
+        "trace explain draw_dot make_dot attention_maps grad_flow profile",
     ),
     "checking": ("Is it right?", "minigrad", "check_grads check_edges wrong_edges find_nan detect_anomaly debugging"),
     "kernels": (

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from .graph import draw_dot, make_dot
     from .graph.pages.attention_maps import attention_maps
     from .graph.pages.explain import explain
-    from .graph.record.storage import load_trace, save_trace
     from .graph.record.trace import trace
     from .graph.watch.checks import check_edges, wrong_edges
     from .graph.watch.flow import grad_flow
@@ -82,7 +81,7 @@ __all__ += ["grad", "value_and_grad", "elementwise_grad", "vjp", "jvp", "jacobia
 __all__ += ["Function", "checkpoint", "stop_gradient", "tree_map"]
 __all__ += ["affine", "scaled_dot_product_attention", "layer_norm", "relu", "gelu", "silu", "sigmoid", "erf"]
 __all__ += ["softmax", "log_softmax", "logsumexp", "cross_entropy"]
-__all__ += ["draw_dot", "make_dot", "explain", "trace", "save_trace", "load_trace", "attention_maps", "write_numpy"]
+__all__ += ["draw_dot", "make_dot", "explain", "trace", "attention_maps", "write_numpy"]
 __all__ += [
     "check_grads",
     "check_edges",
@@ -113,7 +112,6 @@ _LATER = {
     "graph.drawing": "draw_dot make_dot",
     "graph.pages.attention_maps": "attention_maps",
     "graph.pages.explain": "explain",
-    "graph.record.storage": "load_trace save_trace",
     "graph.record.trace": "trace",
     "graph.watch.checks": "check_edges wrong_edges",
     "graph.watch.flow": "grad_flow",

@@ -77,21 +77,18 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
         temporary.unlink(missing_ok=True)
 
 
-def load_checkpoint(
-    path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def load_checkpoint(path: str | os.PathLike[str], form: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays and the description that :func:`save_checkpoint` wrote.
 
     Args:
         form: the required form of the description, as for :func:`require`.
-        what: the word for such a file in the message for a missing file.
 
     Raises:
         MissingExtraError: safetensors is not installed.
         CheckpointError: the file is missing, truncated or changed, is not a minigrad checkpoint file, or does not have this
             ``form``.
     """
-    arrays, metadata = read_arrays(path, what)
+    arrays, metadata = read_arrays(path, "checkpoint")
     written = metadata.get("format")
     if written != FORMAT:
         raise CheckpointError(

@@ -19,8 +19,6 @@ PUBLIC = site_pages.public()
 # The package that an example needs; and what stands in for a package while one runs (None: it is not installed).
 NEEDED = {
     "minigrad.compiled_kernels": "numba",
-    "minigrad.load_trace": "safetensors",
-    "minigrad.save_trace": "safetensors",
     "models.Model": "safetensors",
     "nn.load_weights": "safetensors",
     "nn.parallel": "mpi4py",

@@ -15,27 +15,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError, GraphError, MinigradError
+from ..errors import GraphError, MinigradError
 from ..graph import draw_dot
 from ..graph.draw.looks import in_prose
 from ..graph.drawing import FORMATS, Drawing
 from ..graph.pages.explain import explain
 from ..graph.pages.html import LANGUAGES
 from ..graph.record.capture import capture
-from ..graph.record.numerals import aligned
-from ..graph.record.storage import load_trace, save_trace
 from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
-from ..guards.gradients import norm
 from ..guards.origin import called
 from ..learn import cli as learn
 from . import debug, launch, write_numpy
-from .options import add_command, at_least, file_to_write, numbers
-from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_errors
+from .options import add_command, at_least, file_to_write
+from .program import Computed, NoLoss, ProgramFailed, Target, users_errors
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; a shell returns 130 for Ctrl-C
-TRACE = ".safetensors"
 OPEN = "open the written file in the browser"
 
 DESCRIPTION = """\
@@ -46,7 +42,6 @@ TARGET is your program:
                      or a pair (loss, params), where params is a dict from name to Tensor, or a module
   FILE.py            the file is run, and its variable `loss` is used (and `params` or `model`, if there is one);
                      `profile` needs no `loss`
-  RUN.safetensors    a file written by `minigrad save`
 The program runs inside minigrad.trace(). If it has not called backward(), minigrad calls it. Arguments after -- are
 passed to the program.
 """
@@ -58,8 +53,6 @@ EXAMPLES = """\
   minigrad check lesson.py:neuron                        each derivative against finite differences
   minigrad nan train.py                                  where the first NaN came from
   minigrad debug train.py                                which step goes wrong, at which line, and why
-  minigrad save lesson.py:neuron --out run.safetensors
-  minigrad replay run.safetensors --cotangent 2
   minigrad learn init my_course                          37 exercises, checked while you work
   minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out step.py
   minigrad launch -n 2 train.py                          on two processes, which divide each batch
@@ -126,14 +119,14 @@ def _with_backward(found: Computed) -> Computed:
 def _on_target(
     command: Callable[[argparse.Namespace, Any], int], options: argparse.Namespace, arguments: Sequence[str]
 ) -> int:
-    target = Saved(options.target) if options.target.lower().endswith(TRACE) else Target.parse(options.target)
+    target = Target.parse(options.target)
     with target.surroundings(arguments):  # until the command ends, because backward runs inside it too
         status = command(options, target)
         sys.stdout.flush()
         return status
 
 
-def _explain(options: argparse.Namespace, target: Saved | Target) -> int:
+def _explain(options: argparse.Namespace, target: Target) -> int:
     try:
         found, step = target.first_bad()
     except ProgramFailed as failure:
@@ -151,12 +144,12 @@ def _of_step(step: int) -> str:
     return f"Step {step} is the first that is not finite (each backward() is one step, counted from 0)."
 
 
-def _graph(options: argparse.Namespace, target: Saved | Target) -> int:
+def _graph(options: argparse.Namespace, target: Target) -> int:
     found = _with_backward(target.compute())
     return _show(draw_dot(found.tensors, found.params), options)
 
 
-def _profile(options: argparse.Namespace, target: Saved | Target) -> int:
+def _profile(options: argparse.Namespace, target: Target) -> int:
     costs = profile()
     found: Computed | None = None
     try:
@@ -172,7 +165,7 @@ def _profile(options: argparse.Namespace, target: Saved | Target) -> int:
     return FINE
 
 
-def _check(options: argparse.Namespace, target: Saved | Target) -> int:
+def _check(options: argparse.Namespace, target: Target) -> int:
     found = target.compute()
     graph = check_edges(found.tensors, found.params)
     checked = [edge for edge in graph.edges if edge.verdict is not None]
@@ -195,7 +188,7 @@ def _check(options: argparse.Namespace, target: Saved | Target) -> int:
     return FOUND if wrong else status
 
 
-def _nan(options: argparse.Namespace, target: Saved | Target) -> int:
+def _nan(options: argparse.Namespace, target: Target) -> int:
     found, step = target.first_bad()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
@@ -207,39 +200,6 @@ def _nan(options: argparse.Namespace, target: Saved | Target) -> int:
     if _wants_drawing(options):
         status = _show(origin.graph if origin else draw_dot(found.tensors, found.params), options)
     return FOUND if origin else status
-
-
-def _save(options: argparse.Namespace, target: Saved | Target) -> int:
-    found = target.compute()
-    save_trace(found.tensors, options.out, found.params)
-    print(f"{options.out}: written ({os.path.getsize(options.out):,} bytes)")
-    return FINE
-
-
-def _replay(options: argparse.Namespace, target: Saved | Target) -> int:
-    if not isinstance(target, Saved):
-        raise ArgumentError(f"'{options.target}' is not a trace: `minigrad save` writes one, into RUN{TRACE}")
-    replay = load_trace(target.path)
-    loss = replay.loss
-    gradients = replay.gradients(_cotangent(options.cotangent, loss))
-    print(f"{loss.name or 'loss'}: {loss.item() if loss.size == 1 else f'shape {loss.shape}'}, run again")
-    rows = [("gradient of", "shape", "its norm")]
-    rows += [(name, str(gradient.shape), f"{norm(gradient):.6g}") for name, gradient in gradients.items()]
-    print(*aligned(rows), sep="\n")
-    return _show(draw_dot(replay.tensors, replay.parameters), options) if _wants_drawing(options) else FINE
-
-
-def _cotangent(numbers: list[float] | None, loss: Any) -> Any:
-    """Return the numbers of --cotangent, one per element of the loss or one for all, in the shape of the loss."""
-    import numpy as np
-
-    if numbers is None:
-        return None
-    if len(numbers) not in (1, loss.size):
-        raise ArgumentError(
-            f"--cotangent takes 1 number or {loss.size}, because the loss has shape {loss.shape}, got {len(numbers)}"
-        )
-    return np.broadcast_to(np.asarray(numbers).reshape(loss.shape if len(numbers) > 1 else ()), loss.shape)
 
 
 # Output of the commands
@@ -306,9 +266,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, run: Callable[[argparse.Namespace, Any], int], what: str) -> argparse.ArgumentParser:
         examples = "\n".join(line for line in EXAMPLES.splitlines() if f"minigrad {name} " in line)
         added = add_command(commands, name, what, f"examples:\n{examples}")
-        target = f"RUN{TRACE}" if name == "replay" else "TARGET"
-        help = "a file written by `minigrad save`" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"
-        added.add_argument("target", metavar=target, help=f"{help} (more: minigrad --help)")
+        added.add_argument("target", metavar="TARGET", help="FILE.py:function or FILE.py (more: minigrad --help)")
         added.set_defaults(run=functools.partial(_on_target, run))
         return added
 
@@ -324,12 +282,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_drawing_options(costs, color="time")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))
     _add_drawing_options(command("nan", _nan, "find the operation that made the first NaN or infinity"))
-    save = command("save", _save, "write the computation to a file, as data that can be run again anywhere")
-    save.add_argument("--out", type=file_to_write(TRACE), required=True, metavar=f"RUN{TRACE}")
-    replay = command("replay", _replay, "run a saved computation again, forward and backward")
-    about = "the start of the backward pass: one number, or one per element of the loss (default: 1)"
-    replay.add_argument("--cotangent", type=numbers, metavar="X[,X...]", help=about)
-    _add_drawing_options(replay)
     debug.add_to(commands)
     learn.add_to(commands)
     launch.add_to(commands)

@@ -44,10 +44,3 @@ def at_least(least: int) -> Callable[[str], int]:
 
     count.__name__ = "int"  # for argparse's message "invalid int value"
     return count
-
-
-def numbers(text: str) -> list[float]:
-    return [float(word) for word in text.split(",")]
-
-
-numbers.__name__ = "list of numbers"

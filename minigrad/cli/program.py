@@ -18,7 +18,6 @@ from ..engine.observers import active
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
-from ..graph.record.storage import load_trace
 from ..graph.record.trace import trace
 from ..graph.watch.provenance import find_nan
 from ..guards.nonfinite import Stopped
@@ -86,24 +85,6 @@ class ProgramFailed(Exception):
         said = said_by_minigrad(error)
         if said is not None and said is not error:
             print(f"\nminigrad: {said}", file=sys.stderr)  # the traceback ends with NumPy's message
-
-
-@dataclass(frozen=True)
-class Saved:
-    """A trace written by ``minigrad save``. It needs no surroundings and has no steps."""
-
-    path: str
-
-    def surroundings(self, arguments: Sequence[str]) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-    def compute(self, watch: trace | None = None) -> Computed:
-        with watch or contextlib.nullcontext():
-            replay = load_trace(self.path)
-        return Computed(replay.tensors, replay.parameters | replay.named, replay)
-
-    def first_bad(self) -> tuple[Computed, int | None]:
-        return self.compute(), None
 
 
 @dataclass(frozen=True)

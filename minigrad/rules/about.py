@@ -53,7 +53,6 @@ class About(NamedTuple):
         elementwise: whether each element of the result depends on one element of each operand. Ufuncs need not say so.
         notation: the operation itself in mathematics, in the language of formulas; without it, pages write a call.
         word: the name of a result in a written program, if the user's program has none.
-        sizes: functions that return, from the numbers in a keyword, how many elements the result then has, at least about.
         flat: a function of the result that returns where an activation is flat: its derivative is nearly 0.
         bounds: the least and the largest number that the result can be.
         dies: whether the derivative is 0 where the result is 0, so that a unit may be dead.
@@ -77,7 +76,6 @@ class About(NamedTuple):
     elementwise: bool = False
     notation: str = ""
     word: str = ""
-    sizes: Mapping[str, Callable[..., float]] = {}
     flat: Callable[[Any], Any] | None = None
     bounds: tuple[float, float] | None = None
     dies: bool = False

@@ -60,7 +60,6 @@ ifftshift = primitive(np.fft.ifftshift, lambda x, /, axes=None: np.fft.ifftshift
     x=lambda g, axes: np.fft.fftshift(g, axes)
 )
 about(fft, ifft, rfft, irfft, fftshift, ifftshift, linear=True)
-about(fft, ifft, rfft, irfft, sizes={"n": max})
 about(fft, formulas={"a": "fft(g), in the original length"})
 about(ifft, formulas={"a": "ifft(g), in the original length"})
 about(rfft, formulas={"a": "fft(g), the real part, in the original length"})

@@ -152,7 +152,7 @@ def _within(a: Array, a_min: Any, a_max: Any) -> Array:
 
 
 scatter_add: Primitive = primitive(placed, name="scatter_add").vjp(updates=lambda g, index: g[index])
-about(scatter_add, linear=True, formulas={"updates": "g, at the index"}, sizes={"shape": math.prod})
+about(scatter_add, linear=True, formulas={"updates": "g, at the index"})
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )

@@ -130,7 +130,6 @@ pad_copies: Primitive = primitive(lambda array, /, width, mode: _padded(array, w
 fold: Primitive = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))
 pad_mode = primitive(_padded, name="pad_mode").reference(_pad_mode)
 pad = composite(np.pad, _pad)
-about(pad_constant, pad_copies, pad_mode, sizes={"width": max})
 about(pad_constant, formulas={"array": "g, without the padding"})
 about(pad_copies, pad_mode, formulas={"array": "g, with each padded element added to its source"})
 about(fold, formulas={"padded": "g, padded in the same way"})

@@ -274,7 +274,7 @@ expand_dims = primitive(np.expand_dims, lambda a, /, axis: np.expand_dims(a, axi
 about(reshape, squeeze, expand_dims, formulas={"a": "g, in the original shape"})
 broadcast_to = primitive(np.broadcast_to, lambda array, /, shape: np.broadcast_to(array, shape)).vjp(array=lambda g: g)
 astype = primitive(np.astype, lambda x, /, dtype: x.astype(dtype)).vjp(x=lambda g: g)
-about(broadcast_to, word="spread", sizes={"shape": math.prod})
+about(broadcast_to, word="spread")
 about(reshape, transpose, swapaxes, squeeze, expand_dims, broadcast_to, view=True)
 about(reshape, astype, word="u")
 concatenate = primitive(
@@ -298,7 +298,7 @@ about(
     formulas={"*": "g, the part of this operand"},
     written={"*": lambda g, i, axis: np.take(g, i, axis=axis)},
 )
-about(split, formulas={"ary": "g, concatenated from the gradients of all parts"}, sizes={"indices_or_sections": max})
+about(split, formulas={"ary": "g, concatenated from the gradients of all parts"})
 
 # Compositions that reshape or move axes
 ravel = composite(np.ravel, lambda a, order="C": np.reshape(a, -1, order))
@@ -352,8 +352,7 @@ about(
     formulas={"a": "g, summed over the copies"},
     written={"a": lambda g, a_shape, repeats, axis: added_at(g, np.repeat(places(a_shape), repeats, axis), a_shape)},
 )
-about(repeat, sizes={"repeats": max})
-about(tile, formulas={"A": "g, summed over the copies"}, sizes={"reps": math.prod})
+about(tile, formulas={"A": "g, summed over the copies"})
 copy = primitive(np.copy, lambda a, /, order="K": np.copy(a, order)).vjp(a=lambda g: g)
 sliding_window_view = primitive(
     np.lib.stride_tricks.sliding_window_view,

@@ -381,21 +381,6 @@ def test_the_tapes_of_a_long_run_are_not_kept(program, said):
     assert 2 <= more <= 2 * 3  # of the step itself, of the one before, and of a bad one
 
 
-def test_save_and_replay(program, said):
-    pytest.importorskip("safetensors")
-    program()
-    assert said("save", "lesson.py:lesson", "--out", "run.safetensors")[0] == 0
-    w = mg.load_trace("run.safetensors").gradients(2.0)["w"]
-    status, out, _ = said("replay", "run.safetensors", "--cotangent", "2")
-    assert status == 0
-    assert re.search(rf"^w +\(2,\) +{np.linalg.norm(w):.6g}$", out, re.MULTILINE)
-    assert said("graph", "run.safetensors")[1] == said("graph", "lesson.py:lesson")[1]
-    assert said("check", "run.safetensors")[0] == 0
-    assert re.search(r"^tanh +1 ", said("profile", "run.safetensors")[1], re.MULTILINE)
-    assert said("replay", "run.safetensors", "--cotangent", "2,3")[0] == 2
-    assert said("replay", "lesson.py")[0] == 2
-
-
 # --- what goes wrong ---
 
 
@@ -412,12 +397,10 @@ def test_save_and_replay(program, said):
         ),
         (["graph", "lesson.py:model"], "model() cannot be called ("),
         (["graph", "lesson.py"], "'lesson.py' has run and has no variable 'loss'"),
-        (["graph", "none.safetensors"], "none.safetensors"),
         (["graph", "lesson.py:lesson", "--out", "g.jpg"], "'g.jpg' must end in"),
         (["graph", "lesson.py:lesson", "--out", "no/g.svg"], "there is no folder 'no' to write 'g.svg' into"),
         (["graph", "lesson.py:lesson", "--depth", "-1"], "must be at least 0, got -1"),
         (["explain", "lesson.py:lesson", "--language", "xx"], "invalid choice: 'xx'"),
-        (["save", "lesson.py:lesson"], "--out"),
         (["draw", "lesson.py:lesson"], "invalid choice: 'draw'"),
         ([], "COMMAND"),
     ],
@@ -576,7 +559,7 @@ def test_help_has_examples(said):
     status, out, _ = said("--help")
     assert status == 0
     assert "minigrad explain lesson.py:neuron --open" in out and "exit status" in out
-    for command in ("explain", "graph", "profile", "check", "nan", "save", "replay"):
+    for command in ("explain", "graph", "profile", "check", "nan"):
         status, out, _ = said(command, "--help")
         assert status == 0
         assert f"examples:\n  minigrad {command} " in out
