@@ -49,7 +49,7 @@ EXAMPLES = """\
   minigrad graph lesson.py:neuron                        the graph as text
   minigrad graph lesson.py:neuron --out graph.svg        as a picture (.svg .png .pdf .html .dot .txt)
   minigrad explain lesson.py:neuron --open               the backward pass, step by step, in the browser
-  minigrad profile train.py --chrome-trace run.json -- --epochs 1
+  minigrad profile train.py -- --epochs 1                where time and memory go
   minigrad check lesson.py:neuron                        each derivative against finite differences
   minigrad nan train.py                                  where the first NaN came from
   minigrad debug train.py                                which step goes wrong, at which line, and why
@@ -158,8 +158,6 @@ def _profile(options: argparse.Namespace, target: Target) -> int:
         if _wants_drawing(options):
             raise
     print(costs.table(options.most))
-    if options.chrome_trace:
-        print(f"{costs.save_chrome_trace(options.chrome_trace)}: open it in ui.perfetto.dev or chrome://tracing")
     if found is not None and _wants_drawing(options):
         return _show(draw_dot(found.tensors, found.params), options)
     return FINE
@@ -277,7 +275,6 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--open", action="store_true", help=OPEN)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
     costs = command("profile", _profile, "show where time and memory go")
-    costs.add_argument("--chrome-trace", type=file_to_write(".json"), metavar="FILE.json", help="for ui.perfetto.dev")
     costs.add_argument("--most", type=at_least(1), default=20, metavar="N", help="rows of a table (default: 20)")
     _add_drawing_options(costs, color="time")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))

@@ -66,17 +66,6 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 
 
-def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine | None, str]:
-    """Return for each place in a program the name that its result is assigned to, or else its text, if that is known."""
-    found: dict[SourceLine | None, str] = {}
-    for place, lines in places.items():
-        program = index_of(place.file, lines)
-        here = program.at(place)
-        if isinstance(here, OPERATIONS):
-            found[place] = shortened(text_of(program, program.target(here) or here))
-    return found
-
-
 class _Names:
     def __init__(self, graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
         self.graph = graph

@@ -1,23 +1,22 @@
-"""``with profile():`` measures the time and the kept memory of each operation and each module."""
+"""``with profile():`` measures the time and the kept memory of each operation, each module and each line."""
 
 from __future__ import annotations
 
 import html
-import json
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from time import perf_counter
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..._source import SourceLine
 from ...engine.observers import attach
 from ...engine.tape import Entry
-from ..record.names import expressions
+from ..record.names import shortened
 from ..record.numerals import aligned
 from ..record.trace import note_of, trace
+
+LONGEST = 48  # characters of a line of the program in a table
 
 
 @dataclass(slots=True, eq=False)
@@ -28,30 +27,16 @@ class Event:
         operation: the name of the primitive.
         module: the path of the innermost module around it; "" outside of modules.
         source: the line of the program that called it.
-        program: the lines of that file.
-        shape, dtype: the shape and dtype of its output.
-        start, seconds: the start of its forward, in seconds since the profile was created, and its duration.
-        backward_start, backward_seconds: the same for its derivative rules; None before a sweep has reached it.
-        kept: the arrays that the tape keeps for its backward, as a dict from an array's number to its bytes.
-        new_bytes: the bytes of the arrays in ``kept`` that no earlier operation kept.
-        freed_bytes: the bytes that the tape released in its backward, because no other operation kept them.
-        freed_by: the operation whose backward released the last array in ``kept``; None before that.
+        seconds, backward_seconds: the time of its forward and of its derivative rules; None before a sweep has reached it.
+        new_bytes: the bytes of the arrays that the tape keeps for its backward, and that no earlier operation kept.
     """
 
     operation: str
     module: str
     source: SourceLine | None
-    shape: tuple[int, ...]
-    dtype: str
-    start: float
     seconds: float
-    backward_start: float | None = None
     backward_seconds: float | None = None
-    kept: dict[int, int] = field(default_factory=dict)
     new_bytes: int = 0
-    freed_bytes: int = 0
-    freed_by: Event | None = None
-    program: Sequence[str] = field(default=(), repr=False)
 
 
 @dataclass
@@ -91,10 +76,8 @@ class profile(trace):
         self.events: list[Event] = []
         self.peak_bytes = 0
         self._kept_bytes = 0
-        # A dict from the number of an array to the events that have kept it, and whether each of them still keeps it
-        self._keepers: dict[int, dict[Event, bool]] = defaultdict(dict)
-        self._began = perf_counter()
-        self._swept: tuple[Entry, Event] | None = None
+        self._keepers: Counter[int] = Counter()  # by the number of an array, the operations that keep it now
+        self._swept: tuple[Entry, _Watch] | None = None
 
     @property
     def kept_bytes(self) -> int:
@@ -112,40 +95,21 @@ class profile(trace):
         self._settle()
         note = note_of(entry)
         assert note is not None
-        module = note.modules[-1].name if note.modules else ""
-        start = perf_counter() - self._began - seconds
-        event = Event(entry.primitive.name, module, note.source, entry.shape, str(entry.dtype), start, seconds)
-        event.program = note.program
-        for number, size in note.kept.items():
-            if not self._keepers[number]:
-                event.new_bytes += size
-            self._keepers[number][event] = True
-            event.kept[number] = size
+        event = Event(entry.primitive.name, note.modules[-1].name if note.modules else "", note.source, seconds)
+        event.new_bytes = sum(size for number, size in note.kept.items() if not self._keepers[number])
+        self._keepers.update(note.kept.keys())
         self._kept_bytes += event.new_bytes
         self.peak_bytes = max(self.peak_bytes, self._kept_bytes)
         self.events.append(event)
-        attach(entry, _Watch(self, event))
+        attach(entry, _Watch(self, event, note.kept))
 
     def _settle(self) -> None:
         """Examine the last swept entry. The sweep frees its arrays after its rules, so this is called at the next entry."""
         if self._swept is not None:
-            entry, event = self._swept
+            entry, watch = self._swept
             self._swept = None
             if entry.kept is None:
-                self._release(event, event)
-
-    def _release(self, event: Event, by: Event) -> None:
-        """Note that the entry of ``event`` has released its arrays, in the backward of ``by`` or with its graph."""
-        for number, size in event.kept.items():
-            keepers = self._keepers.get(number, {})
-            if keepers.get(event):
-                keepers[event] = False
-                if not any(keepers.values()):
-                    del self._keepers[number]
-                    self._kept_bytes -= size
-                    by.freed_bytes += size
-                    for keeper in keepers:
-                        keeper.freed_by = by
+                watch.release()
 
     # Tables
 
@@ -157,17 +121,9 @@ class profile(trace):
         """Return the total times and bytes of each module without the modules inside it, the slowest first."""
         return _rows(self.events, lambda event: event.module or "(outside of modules)")
 
-    def by_expression(self) -> list[Row]:
-        """Return the total times and bytes of each result of the program, the slowest first.
-
-        A row has the result's name in the program, or else its expression. A call of a module is one expression. If the
-        program's text is not known, the row has the operation's name.
-        """
-        called = self._expressions()
-        return _rows(self.events, lambda event: called.get(event.source, event.operation))
-
-    def _expressions(self) -> dict[SourceLine | None, str]:
-        return expressions({event.source: event.program for event in self.events if event.source is not None})
+    def by_line(self) -> list[Row]:
+        """Return the total times and bytes of each line of the program, the slowest first."""
+        return _rows(self.events, lambda event: "(not known)" if event.source is None else _line(event.source))
 
     def table(self, most: int = 20) -> str:
         """Return all tables as text, each with at most ``most`` rows."""
@@ -177,7 +133,7 @@ class profile(trace):
             f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape keeps "
             f"{self.kept_bytes:,} bytes now, and kept at most {self.peak_bytes:,}"
         )
-        tables = {"operation": self.by_operation(), "module": self.by_module(), "expression": self.by_expression()}
+        tables = {"operation": self.by_operation(), "module": self.by_module(), "line": self.by_line()}
         return "\n\n".join([*(_format(title, rows, most) for title, rows in tables.items()), total])
 
     def __str__(self) -> str:
@@ -189,62 +145,36 @@ class profile(trace):
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.table())}</pre>"
 
-    def save_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
-        """Write the events to a file for chrome://tracing or ui.perfetto.dev.
-
-        Forward and backward are two rows, above a graph of the kept bytes. The format is Google's "Trace Event Format":
-        complete events ("X") in microseconds, and counters ("C").
-        """
-        written: list[dict[str, Any]] = [
-            {"ph": "M", "pid": 0, "tid": lane, "name": "thread_name", "args": {"name": name}}
-            for lane, name in enumerate(("forward", "backward"))
-        ]
-        changes: list[tuple[float, int]] = []
-        called = self._expressions()
-        for event in self.events:
-            about = {
-                "module": event.module,
-                "expression": called.get(event.source, ""),
-                "source": str(event.source or ""),
-                "shape": str(event.shape),
-                "kept": event.new_bytes,
-            }
-            written.append(_complete(event.operation, 0, event.start, event.seconds, about))
-            changes.append((event.start + event.seconds, event.new_bytes))
-            if event.backward_start is not None and event.backward_seconds is not None:
-                about = {"module": event.module, "freed": event.freed_bytes}
-                written.append(_complete(event.operation, 1, event.backward_start, event.backward_seconds, about))
-                changes.append((event.backward_start + event.backward_seconds, -event.freed_bytes))
-        kept = 0
-        for moment, change in sorted(changes):
-            kept += change
-            written.append({"ph": "C", "pid": 0, "name": "bytes kept", "ts": 1e6 * moment, "args": {"bytes": kept}})
-        target = Path(path)
-        target.write_text(json.dumps({"traceEvents": written, "displayTimeUnit": "ms"}), encoding="utf-8")
-        return target
-
 
 class _Watch:
-    """A note on an entry that calls the profile after the entry's rules, and when the entry is freed."""
+    """A note on an entry. It learns when the entry's rules have run, and when its arrays are released."""
 
-    __slots__ = ("event", "profile")
+    __slots__ = ("event", "kept", "profile")
 
-    def __init__(self, owner: profile, event: Event) -> None:
+    def __init__(self, owner: profile, event: Event, kept: Mapping[int, int]) -> None:
         self.profile = owner
         self.event = event
+        self.kept = kept
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         self.profile._settle()
         self.event.backward_seconds = seconds
-        self.event.backward_start = perf_counter() - self.profile._began - seconds
-        self.profile._swept = entry, self.event
+        self.profile._swept = entry, self
 
-    def __del__(self) -> None:
-        self.profile._release(self.event, self.event)
+    def release(self) -> None:
+        kept, self.kept = self.kept, {}
+        keepers = self.profile._keepers
+        for number, size in kept.items():
+            keepers[number] -= 1
+            if not keepers[number]:
+                del keepers[number]
+                self.profile._kept_bytes -= size
+
+    __del__ = release
 
 
-def _complete(name: str, lane: int, start: float, seconds: float, about: dict[str, Any]) -> dict[str, Any]:
-    return {"ph": "X", "pid": 0, "tid": lane, "name": name, "ts": 1e6 * start, "dur": 1e6 * seconds, "args": about}
+def _line(source: SourceLine) -> str:
+    return shortened(f"{os.path.basename(source.file)}:{source.line}: {source.text}", LONGEST)
 
 
 def _rows(events: Iterable[Event], name: Callable[[Event], str]) -> list[Row]:

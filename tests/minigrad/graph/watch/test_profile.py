@@ -1,9 +1,6 @@
 """What a profile counts: times as they were, and bytes as the tape holds them."""
 
-import itertools
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,19 +41,18 @@ def test_kept_bytes_are_the_distinct_arrays_that_the_tape_holds() -> None:
     with profile() as p:
         loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
         assert p.kept_bytes == held(loss) == sum(event.new_bytes for event in p.events) > 1000
-        assert p.kept_bytes < sum(sum(event.kept.values()) for event in p.events)  # some are kept twice
+        entries = mg.tape(loss)
+        twice = sum(a.nbytes for entry in entries for value in entry.kept or () for a in _arrays(value))
+        assert p.kept_bytes < twice  # some are kept by two operations
     assert p.kept_bytes == p.peak_bytes == held(loss)
 
 
-def test_a_sweep_releases_them_one_operation_after_the_other() -> None:
+def test_a_sweep_releases_them() -> None:
     with profile() as p:
         loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
         kept = p.kept_bytes
         loss.backward()
     assert p.kept_bytes == 0 and p.peak_bytes == kept
-    assert sum(event.freed_bytes for event in p.events) == kept
-    product = next(event for event in p.events if event.operation == "multiply")
-    assert product.freed_by is not None and product.freed_by.operation == "matmul"  # x is kept until its backward
 
 
 def test_retain_graph_releases_nothing_until_the_graph_goes() -> None:
@@ -97,7 +93,7 @@ def test_modules_have_their_own_rows() -> None:
     }
 
 
-def test_expressions_have_their_own_rows() -> None:
+def test_lines_have_their_own_rows() -> None:
     x, w = leaf(np.ones(3)), leaf(np.ones(3))
     with profile() as p:
         h = x
@@ -105,8 +101,10 @@ def test_expressions_have_their_own_rows() -> None:
             h = np.tanh(w * h)
         loss = (h - 1).sum()
     assert loss.requires_grad
-    assert {row.name: row.calls for row in p.by_expression()} == {"w * h": 4, "h": 4, "h - 1": 1, "loss": 1}
-    assert sum(row.seconds for row in p.by_expression()) == pytest.approx(sum(event.seconds for event in p.events))
+    rows = {row.name.partition(": ")[2]: row.calls for row in p.by_line()}
+    assert rows == {"h = np.tanh(w * h)": 8, "loss = (h - 1).sum()": 2}
+    assert all(row.name.startswith("test_profile.py:") for row in p.by_line())
+    assert sum(row.seconds for row in p.by_line()) == pytest.approx(sum(event.seconds for event in p.events))
 
 
 def test_the_table_in_words() -> None:
@@ -120,21 +118,6 @@ def test_the_table_in_words() -> None:
     assert lines[-1].endswith(f"the tape keeps 0 bytes now, and kept at most {p.peak_bytes:,}")
     assert "... and 6 more" in p.table(most=1)
     assert repr(p) == "profile(7 operations)"
-
-
-def test_a_chrome_trace_is_what_the_format_asks_for(tmp_path: Path) -> None:
-    with profile() as p:
-        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
-        loss.backward()
-    written = json.loads(p.save_chrome_trace(tmp_path / "trace.json").read_text())["traceEvents"]
-    spans = [event for event in written if event["ph"] == "X"]
-    assert [event["name"] for event in spans if event["tid"] == 0] == [event.operation for event in p.events]
-    assert {event["name"] for event in spans if event["tid"] == 1} == {event.operation for event in p.events}
-    for lane in (0, 1):  # operations of one thread follow each other
-        times = sorted((event["ts"], event["ts"] + event["dur"]) for event in spans if event["tid"] == lane)
-        assert all(end <= start + 1 for (_, end), (start, _) in itertools.pairwise(times))
-    counts = [event["args"]["bytes"] for event in written if event["ph"] == "C"]
-    assert max(counts) == p.peak_bytes and counts[-1] == 0
 
 
 def test_nothing_is_counted_outside_and_values_are_not_copied() -> None:
