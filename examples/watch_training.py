@@ -7,8 +7,8 @@ near 0, one with large ones, one with biases so far below 0 that relu lets nothi
 is too small. What `minigrad.grad_flow` says about each is printed. The Transformer at the end learns to read one token of a
 sequence, and where it looks for it is drawn.
 
-Written to `out/`: for each network flow_NAME.png, the heat maps of its layers, and flow_NAME.html, a page with a slider through
-training; attention.html and attention_heads.png of the Transformer.
+Written to `out/`: for each network flow_NAME.png, the heat maps of its layers; attention.html and attention_heads.png of the
+Transformer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import minigrad
 import nn
 from common import argument_parser, at_least, make_folder, run
 from minigrad import Tensor, attention_maps, grad_flow, no_grad, relu
@@ -126,9 +125,6 @@ def watch(name: str, args: argparse.Namespace, out: Path) -> list[str]:
     print(f"\n{name}: accuracy {accuracy:.3f} after {flow.steps[-1] + 1} steps")
     print(*(f"  {flag}" for flag in flags or ["nothing is wrong"]), sep="\n")
     flow.plot(out / f"flow_{name}.png")
-    with minigrad.trace(values=False), np.errstate(all="ignore"):
-        traced = loss(model, (data[0][:4], data[1][:4]))
-    flow.to_html(out / f"flow_{name}.html", traced)
     return flags
 
 

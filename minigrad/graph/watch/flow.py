@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ...engine.tensor import Tensor
 from .flow_flags import Flag, Thresholds, find_flags
 from .flow_norms import NotedSteps
-from .flow_views import draw, write_page, write_table
+from .flow_views import draw, write_table
 
 
 class grad_flow(NotedSteps):
@@ -82,17 +81,3 @@ class grad_flow(NotedSteps):
             MissingExtraError: matplotlib is not installed.
         """
         return draw(self, path)
-
-    def to_html(self, path: str | os.PathLike[str], tensor: Tensor | None = None, *, language: str = "en") -> Path:
-        """Write a page with a slider over the noted steps. It shows a heat map, the norms, the flags and the model's graph.
-
-        Args:
-            tensor: a loss of the model, computed inside ``with minigrad.trace():``. The page draws its graph and colours it
-                by the selected step. Without ``tensor`` the page has no graph, and without Graphviz it says what to install.
-            language: the first language of the page, "en" or "ja". The reader can switch.
-
-        Raises:
-            GraphError: no step was noted, or ``tensor`` was not recorded.
-            ArgumentError: ``language`` or ``tensor`` has a wrong value or type.
-        """
-        return write_page(self, self.flags(), path, tensor, language)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pages.html import asset
 from .flow_norms import Norms, NotedSteps
 
 Mask = NDArray[np.bool_]
+
+SENTENCES = {  # the end of a sentence that begins with the name of a layer
+    "bad_numbers": "has a NaN or an infinity in its gradient, parameters or update from step {first} on",
+    "never": "never got a gradient: the loss does not depend on it",
+    "dead": "has had a gradient of exactly 0 for {count} noted steps ({first} to {last}) and did not move",
+    "dead_moving": "has had a gradient of exactly 0 for {count} noted steps ({first} to {last}); only momentum or weight decay "
+    "moved it",
+    "vanishing": "has had a gradient whose norm is below {limit} (about {value}) for {count} noted steps ({first} to {last})",
+    "vanishing_share": "has had a gradient below {limit} of the largest layer's gradient (about {value} of it) for {count} "
+    "noted steps ({first} to {last})",
+    "exploding": "has had a gradient whose norm is above {limit}: {value} at step {step}",
+    "growing": "had a gradient that grew by a factor of more than {limit} from each noted step to the next: from {low} at step "
+    "{first} to {high} at step {last}",
+    "unchanged": "gets a gradient but was not changed for {count} noted steps ({first} to {last}). Is it among the optimizer's "
+    "parameters? Is the learning rate 0?",
+    "ratio_small": "has had updates below {limit} of its norm (about {value} of it) for {count} noted steps "
+    "({first} to {last})",
+    "ratio_large": "has had updates above {limit} of its norm (about {value} of it) for {count} noted steps "
+    "({first} to {last})",
+}
 
 
 @dataclass(frozen=True)
@@ -24,7 +40,7 @@ class Flag:
         kind: "vanishing", "exploding", "dead", "unchanged" or "ratio".
         name: the name of the layer, or of a parameter if only this one is "dead" or "unchanged".
         first, last: the first and the last noted step of the problem.
-        words: the key of the sentence.
+        words: the key of its sentence in ``SENTENCES``.
         values: the numbers in the sentence.
     """
 
@@ -36,13 +52,7 @@ class Flag:
     values: dict[str, str]
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.name} {flow_words()['en'][self.words].format(**self.values)}"
-
-
-@functools.cache
-def flow_words() -> Any:
-    """Return the words of the page and the sentences of the flags, by language."""
-    return json.loads(asset("flow_words.json"))
+        return f"{self.kind}: {self.name} {SENTENCES[self.words].format(**self.values)}"
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
-"""Shows the norms of ``grad_flow`` as a table, a picture, or a page with a slider over the noted steps."""
+"""Shows the norms of ``grad_flow`` as a table or a picture."""
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,24 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tensor import Tensor
-from ...errors import GraphError, MissingExtraError
-from ..draw.drawn import drawn
 from ..draw.figures import figure, plain_label, save, text_width
-from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
-from ..draw.picture import Picture
-from ..draw.simplify import boxed, without_views
-from ..pages.html import check_language, inline, save_page
-from ..record.capture import capture
 from ..record.numerals import aligned
 from .flow_flags import Flag
-from .flow_norms import WHATS, Norms, NotedSteps
+from .flow_norms import Norms, NotedSteps
 
 DECADES = 12  # the largest range of the colours, in powers of ten; smaller norms have the last colour
-MOST_NODES = 100  # nodes in the page's graph
 BAD, NONE, ZERO = "#c62828", "#d8d8d8", "#ffffff"
-WIDEST = 1e-7  # a placeholder as wide as any norm the page writes: "1.00e-07"
 
 
 def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
@@ -102,69 +90,3 @@ def limits(norms: Norms) -> tuple[float, float]:
         return -1.0, 0.0
     low, high = float(np.log10(positive.min())), float(np.log10(positive.max()))
     return (low - 0.5, high + 0.5) if high - low < 0.1 else (max(low, high - DECADES), high)
-
-
-# The page
-
-
-def write_page(
-    flow: NotedSteps, flags: Sequence[Flag], path: str | os.PathLike[str], tensor: Tensor | None, language: str
-) -> Path:
-    flow.check_noted()
-    check_language(language)
-    shown = {what: flow.norms(what) for what in WHATS} | {"ratio": flow.ratios()}
-    data: dict[str, Any] = {
-        "steps": flow.steps,
-        "layers": [{"name": layer, "parameters": places} for layer, places in flow.layers.items()],
-        "norms": {
-            what: [[_rounded(value) for value in row] for row in np.stack(list(flow.norms(what, "parameter").values()))]
-            for what in WHATS
-        },
-        "flags": [dataclasses.asdict(flag) for flag in flags],
-        "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
-        "decades": DECADES,
-        "ranges": {what: limits(np.stack(list(norms.values()))) for what, norms in shown.items()},
-    }
-    if tensor is not None:
-        data |= _graph(flow, tensor)
-    return save_page(path, "flow", data, language)
-
-
-def _rounded(value: float) -> float | None:
-    return None if np.isnan(value) else float(f"{value:.4g}")
-
-
-def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
-    """Return the drawing, and the parameters of each of its elements: nodes, modules drawn as boxes, and open modules."""
-    whole = without_views(drawn(capture(tensor, flow.named(), caller="grad_flow.to_html")))
-    for graph in itertools.chain([whole], boxed(whole)):
-        if len(graph.nodes) <= MOST_NODES:
-            break
-    elements: dict[str, list[int]] = {}
-    nodes = []
-    for node in graph.nodes:
-        places = _places(flow, node.name, node.kind)
-        if places:
-            elements[f"node{node.id}"] = places
-        # A norm in the label reserves space for those that the page writes there.
-        norm = WIDEST if places else None
-        shown = dataclasses.replace(node, watched=bool(places), gradient=norm, signed=None, held=None)
-        nodes.append(shown)
-    for module in graph.modules:
-        if module.name in flow.layers:
-            elements[f"module{module.id}"] = flow.layers[module.name]
-    picture = Picture(dataclasses.replace(graph, nodes=nodes), color="check")  # colours no node: the page colours them
-    try:
-        svg = lay_out(picture, "svg").decode()
-    except (MissingExtraError, GraphError) as error:
-        return {"undrawn": str(error)}
-    return {"svg": inline(svg), "elements": elements}
-
-
-def _places(flow: NotedSteps, name: str | None, kind: str) -> list[int]:
-    """Return the indices of the parameters that a node stands for: its own, or those of its module."""
-    if kind == "parameter":
-        return [flow.names.index(name)] if name in flow.names else []
-    if kind != "module" or name is None:
-        return []
-    return [i for i, parameter in enumerate(flow.names) if parameter.startswith(f"{name}.")]

@@ -355,19 +355,6 @@ def test_the_same_flow_gives_the_same_svg(tmp_path: Path) -> None:
     assert flow.plot(tmp_path / "a.svg").read_bytes() == flow.plot(tmp_path / "b.svg").read_bytes()
 
 
-@pytest.mark.usefixtures("no_graphviz")
-def test_without_graphviz_the_page_has_a_sentence_in_place_of_the_graph(tmp_path: Path) -> None:
-    w = leaf([3.0, 4.0])
-    flow = grad_flow({"w": w})
-    with mg.trace():
-        loss = (w * w).sum()
-    loss.backward()
-    flow.step()
-    text = flow.to_html(tmp_path / "flow.html", loss).read_text(encoding="utf-8")
-    assert '"undrawn":"drawing a graph (not as text) needs pygraphviz: pip install pygraphviz"' in text
-    assert 'undrawn":' not in flow.to_html(tmp_path / "flow.html").read_text(encoding="utf-8")
-
-
 # --- what is refused ---
 
 
@@ -391,9 +378,8 @@ def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
 def test_views_of_nothing_say_what_to_call(tmp_path: Path) -> None:
     flow = grad_flow({"w": leaf([1.0])})
     assert flow.flags() == []
-    for draw in (flow.plot, flow.to_html):
-        with pytest.raises(GraphError, match=r"call flow.step\(\) after optimizer.step\(\)"):
-            draw(tmp_path / "flow.svg")
+    with pytest.raises(GraphError, match=r"call flow.step\(\) after optimizer.step\(\)"):
+        flow.plot(tmp_path / "flow.svg")
 
 
 def test_wrong_arguments_of_views_are_refused(tmp_path: Path) -> None:
@@ -402,7 +388,3 @@ def test_wrong_arguments_of_views_are_refused(tmp_path: Path) -> None:
         flow.norms("gradients")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"flow.gif' names no format .* \.svg, \.png, \.pdf"):
         flow.plot(tmp_path / "flow.gif")
-    with pytest.raises(ArgumentError, match="language='en' or 'ja', got 'fr'"):
-        flow.to_html(tmp_path / "flow.html", language="fr")
-    with pytest.raises(GraphError, match=r"grad_flow.to_html.*not recorded"):
-        flow.to_html(tmp_path / "flow.html", Tensor(1.0))
