@@ -51,7 +51,7 @@ EXAMPLES = """\
   minigrad explain lesson.py:neuron --open               the backward pass, step by step, in the browser
   minigrad profile train.py -- --epochs 1                where time and memory go
   minigrad check lesson.py:neuron                        each derivative against finite differences
-  minigrad nan train.py                                  where the first NaN came from
+  minigrad nan lesson.py:neuron                          where the first NaN came from
   minigrad debug train.py                                which step goes wrong, at which line, and why
   minigrad learn init my_course                          37 exercises, checked while you work
   minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out step.py
@@ -128,20 +128,13 @@ def _on_target(
 
 def _explain(options: argparse.Namespace, target: Target) -> int:
     try:
-        found, step = target.first_bad()
+        found = target.compute()
     except ProgramFailed as failure:
         with contextlib.suppress(GraphError):  # nothing was recorded before the error
             assert failure.__cause__ is not None
             _written(explain(failure.__cause__, options.out, language=options.language), options)
         raise
-    path = explain(found.loss, options.out, found.params, language=options.language, step=step)
-    if step is not None:
-        print(_of_step(step))
-    return _written(path, options)
-
-
-def _of_step(step: int) -> str:
-    return f"Step {step} is the first that is not finite (each backward() is one step, counted from 0)."
+    return _written(explain(found.loss, options.out, found.params, language=options.language), options)
 
 
 def _graph(options: argparse.Namespace, target: Target) -> int:
@@ -187,12 +180,10 @@ def _check(options: argparse.Namespace, target: Target) -> int:
 
 
 def _nan(options: argparse.Namespace, target: Target) -> int:
-    found, step = target.first_bad()
+    found = target.compute()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
         origin = find_nan(_with_backward(found).tensors, found.params)
-    if step is not None:
-        print(_of_step(step))
     print(origin or "no NaN and no infinity, neither forward nor backward")
     status = FINE
     if _wants_drawing(options):

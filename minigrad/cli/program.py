@@ -19,9 +19,6 @@ from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
 from ..graph.record.trace import trace
-from ..graph.watch.provenance import find_nan
-from ..guards.nonfinite import Stopped
-from .first_bad import FirstBad
 
 
 @dataclass
@@ -157,37 +154,6 @@ class Target:
         found = self._run(watch or trace())
         found.loss.name = found.loss.name or "loss"
         return found
-
-    def first_bad(self) -> tuple[Computed, int | None]:
-        """Return the result of the program, or of its first step that is not finite, if there is one.
-
-        Returns:
-            The result and the number of its step, from 0. The number is None if the program has one step or no bad one.
-
-        Raises:
-            ProgramFailed: the program failed, and no bad step explains it; otherwise its traceback is printed. Other
-                exceptions that end a program are treated alike.
-        """
-        watch = FirstBad()
-        found: Computed | None = None
-        keep: Any = None
-        try:
-            found = keep = self.compute(watch)
-            tensor = watch.tensor()
-        except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
-            tensor = watch.tensor(failed=True)
-            if tensor is None or find_nan(tensor) is None:
-                raise
-            keep = stop  # keeps the local variables of the program alive
-            if isinstance(stop, ProgramFailed):
-                stop.show()
-        step = watch.step if watch.steps > 1 or found is None else None
-        if found is not None and (tensor is None or tensor._node is found.loss._node):
-            return found, step
-        assert tensor is not None
-        tensor.name = "loss"
-        params = parameters_in(vars(sys.modules[self.name])) if found is None else found.params
-        return Computed([tensor], params, keep), step
 
     def _run(self, watch: trace) -> Computed:
         if self.function is None:
