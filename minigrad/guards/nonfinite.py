@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from ..engine.primitive import Primitive
 from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..rules.about import Cause, depends_elementwise, known
-
-MOST_TERMS = 3  # the number of terms of a matrix product that a message lists
 
 
 class Stopped(BaseException):
@@ -76,70 +74,14 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
 
 
-class Product(NamedTuple):
-    """The row and the column whose product is the first NaN or infinity of a matrix product.
-
-    Attributes:
-        left, right: the names of the arguments.
-        row, column: the indices of the row and of the column, as text.
-        what: a description of the listed terms.
-        terms: at most MOST_TERMS terms ``a * b`` of the product: those with a factor that is not finite, or else the largest.
-    """
-
-    left: str
-    row: str
-    right: str
-    column: str
-    what: str
-    terms: str
-
-
-def product_there(primitive: Primitive, bad: Array, values: Mapping[str, Any]) -> Product | None:
-    """Return the row and the column of a matrix product if their product is not finite."""
-    factors = known(primitive).multiplies
-    if factors is None or not values.keys() >= set(factors):
-        return None
-    (left, x), (right, y) = [(name, np.asarray(to_host(values[name]))) for name in factors]
-    place: list[int | slice] = list(place_of(bad))
-    j = place.pop() if y.ndim > 1 else None
-    i = place.pop() if x.ndim > 1 else None
-    every = slice(None)
-    row = (*_own(place, x.shape[:-2]), *([] if i is None else [i]), every)
-    column = (*_own(place, y.shape[:-2]), every, *([] if j is None else [j]))
-    pairs = list(zip(x[row].tolist(), y[column].tolist()))
-    if not pairs or np.isfinite(x[row] @ y[column]):
-        return None  # the bias of affine is the cause
-    infinite = [pair for pair in pairs if not np.isfinite(pair).all()]
-    terms = (infinite or sorted(pairs, key=lambda pair: abs(pair[0]) * abs(pair[1]), reverse=True))[:MOST_TERMS]
-    what = "terms that are not finite" if infinite else "largest terms"
-    return Product(left, _index(row), right, _index(column), what, ", ".join(f"{a:.4g} * {b:.4g}" for a, b in terms))
-
-
-def _own(place: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Convert an index of the result into the index of an operand that was broadcast along the leading axes."""
-    own = place[len(place) - len(shape) :]
-    return [0 if size == 1 else index for index, size in zip(own, shape)]
-
-
-def _index(place: tuple[Any, ...]) -> str:
-    return f"[{', '.join(':' if isinstance(index, slice) else str(index) for index in place)}]"
-
-
-def operands_there(
-    primitive: Primitive, bad: Array, values: Mapping[str, Any], called: Callable[[str], str], *, backward: bool
-) -> str:
-    """Return the end of a sentence that gives the operands at the first NaN or infinity, or "" if unknown.
-
-    They are unknown for the derivatives of a matrix product.
-    """
+def operands_there(primitive: Primitive, bad: Array, values: Mapping[str, Any], called: Callable[[str], str]) -> str:
+    """Return the end of a sentence that gives the operands at the first NaN or infinity, or "" if they are several."""
     numbers = numbers_there(primitive, bad, values)
-    if numbers:
-        return ", where " + " and ".join(f"{called(name)} is {number!r}" for name, number in numbers.items())
-    found = None if backward else product_there(primitive, bad, values)
-    if found is None:
-        return ""
-    sides = f"row {found.row} of {called(found.left)} times column {found.column} of {called(found.right)}"
-    return f", from {sides}; the {found.what} are {found.terms}"
+    return (
+        ", where " + " and ".join(f"{called(name)} is {number!r}" for name, number in numbers.items())
+        if numbers
+        else ""
+    )
 
 
 # --- Why ---

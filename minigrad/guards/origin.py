@@ -114,8 +114,7 @@ class Origin(NamedTuple):
             values = values or ({} if self.node.value is None else {"ans": self.node.value})
             values = values if not self.summed and is_bad(self.edge.raw) else {}  # a sum has other places
         said = [f"{what} made the first {self.number}: {self.cause}."]
-        backward = self.edge is not None
-        there = operands_there(self.node.primitive, made, values, self._called, backward=backward)
+        there = operands_there(self.node.primitive, made, values, self._called)
         if made.ndim:
             count, first = int((~np.isfinite(made)).sum()), list(place_of(made))
             place = f"is not finite, at {first}" if count == 1 else f"are not finite, the first at {first}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...guards.nonfinite import cause, first_bad, is_bad, numbers_there, product_there
+from ...guards.nonfinite import cause, first_bad, is_bad, numbers_there
 from ...guards.origin import bad_contributions, forward_marks
 from ...rules.about import Cause, known
 from ..record.model import Edge, Graph, Node
@@ -53,10 +53,6 @@ def _forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) 
         return _of_operand(found, numbers, about)
     if any(is_bad(numbers.get(name, value)) for name, value in values.items()):
         return sentences("infinities", **about)
-    product = product_there(node.primitive, bad, values)
-    if product is not None:
-        left, right = about[product.left], about[product.right]
-        return sentences("product", **{**about, **product._asdict(), "left": left, "right": right})
     return sentences("unknown" if np.isnan(bad).any() else "overflow", **about)
 
 
