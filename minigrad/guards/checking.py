@@ -10,7 +10,7 @@ import numpy as np
 
 from .._tree import map_leaves
 from ..errors import ArgumentError, MinigradError
-from ..transforms.grad import vjp
+from ..transforms.grad import check_no_step, vjp
 from .differences import FIRST
 from .judging import AtPoint, double, judge_all
 
@@ -70,6 +70,7 @@ def check_grads(
         raise ArgumentError(f"check_grads needs order >= 1, got {order}")
     rng = np.random.default_rng(seed)
     primals = tuple(map_leaves(double, arg) for arg in args)
+    f = _of_numbers(f)
     for level in range(1, order + 1):
         function = AtPoint(f, primals)
         if not np.isfinite(function.here).all():
@@ -81,6 +82,17 @@ def check_grads(
             if result.verdict == "wrong" or not math.isfinite(result.exact):
                 raise GradientError(f"order {level}, argument {i}: the derivative {result.said(10)}")
         f, primals = _gradient(f), (*primals, function.cotangent(rng))  # the next order also moves the cotangent
+
+
+def _of_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``f``, which raises if an output has no derivative."""
+
+    def checked(*args: Any) -> Any:
+        output = f(*args)
+        check_no_step(output, "check_grads")
+        return output
+
+    return checked
 
 
 def _gradient(f: Callable[..., Any]) -> Callable[..., Any]:
