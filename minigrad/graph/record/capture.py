@@ -280,7 +280,8 @@ class Capture:
             node = self.nodes[number]
             if node["kind"] not in ("parameter", "input"):
                 continue
-            grad = place.tensor.grad if node["watched"] and place.tensor is not None else None
+            held_grad = place.tensor.grad if node["watched"] and place.tensor is not None else None
+            grad = None if held_grad is None else held_grad._array  # ``data`` would hand it out, and it would be watched
             if several:
                 node["cotangent"] = None if grad is None else frozen_copy(grad)
             swept = None if several else node.get("cotangent")

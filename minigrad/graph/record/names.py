@@ -204,7 +204,8 @@ class _Names:
             self.inner(nodes, "")
             return
         result = self.result(nodes)
-        self.inner([node for node in nodes if node is not result], callee(here))
+        if result is None or len(nodes) > 1:
+            self.inner([node for node in nodes if node is not result], callee(here))
         if result is not None:
             self.operation(result, program, here)
         if _pythons(nodes[0]) == "sum" and isinstance(here, ast.Call) and here.args:
@@ -257,8 +258,10 @@ class _Names:
 
     def called(self, node: Node) -> int | None:
         """Return the module that the program called and that ran this operation."""
+        if node.depth is None:
+            return None
         around = self.graph.around(node.module)
-        return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
+        return around[node.depth] if node.depth < len(around) else None
 
     def operation(self, node: Node, program: Index, here: ast.AST) -> None:
         called = _called(node)
