@@ -11,8 +11,8 @@ import numpy as np
 from .._tree import map_leaves
 from ..errors import ArgumentError, MinigradError
 from ..transforms.grad import check_no_step, vjp
-from .differences import FIRST
-from .judging import AtPoint, double, judge_all
+from .differences import FIRST, AtPoint, double
+from .judging import judge_all
 
 
 class GradientError(MinigradError, AssertionError):

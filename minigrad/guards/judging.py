@@ -7,18 +7,13 @@ single operations of a recorded run. Both ask :func:`judge_all`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tree import leaves, map_leaves
-from ..device import is_device_array, to_host
-from ..engine.modes import ensure_recording
-from ..engine.tape import Leaf, sweep
-from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array
-from .differences import FIRST, ROUNDINGS, Differences, direction, jitter, roughness, weights
+from .differences import FIRST, ROUNDINGS, AtPoint, Differences, jitter, roughness, weights
 
 TOLERANCE = 1e-5  # the smallest relative difference that counts as an error
 SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
@@ -84,19 +79,14 @@ def judge_all(
     if not np.isfinite(point.here).all():
         point.pulled(np.ones_like(point.here))  # raises the error of a rule that fails or returns a wrong shape
         return [unclear("infinite")] * len(point.values)
-    directions = [point.direction(i, rng) for i in range(len(point.values))]
-    first = [point.differences(i, v, step) for i, v in enumerate(directions)]
-    coarse = np.max([abs(found.best.slope) for found in first], axis=0) if first else np.zeros(0)
     judged = []
-    for i, (v, found) in enumerate(zip(directions, first)):
-        found.count_in(coarse)
+    for i, (v, found) in enumerate(point.all_differences(rng, step)):
         result = judge(RuleSlope(point, i, v, rng, ties), found, tolerance)
         while result.verdict != "wrong":
             v = np.where(abs(v) < HIDDEN * abs(v).max(initial=0.0), v, 0.0)
             if not v.any():
                 break
             found = point.differences(i, v, step)
-            found.count_in(coarse)
             small = judge(RuleSlope(point, i, v, rng, ties), found, tolerance)
             result = small if small.verdict == "wrong" else result
         judged.append(result)
@@ -194,73 +184,6 @@ def _verdict(
 # --- The derivative by the rules ---
 
 
-class AtPoint:
-    """A function at a point, recorded from leaves of its own, and differentiated by sweeps that end at these leaves.
-
-    Attributes:
-        values: the arguments, each as one flat array.
-        here: the output as one flat array.
-        kind: the ``numpy.finfo`` of the least precise array of the output.
-    """
-
-    def __init__(self, f: Callable[..., Any], args: Sequence[Any]) -> None:
-        self._f = f
-        self._args = args
-        with ensure_recording():
-            starts = map_leaves(lambda a: make_tensor(a, Leaf(None, a.shape, a.dtype)), list(args))
-            output = f(*map_leaves(lambda t: t, starts))  # f may change the containers that it gets
-        self._starts = [t._node for t in leaves(starts)]
-        self._ends = [t._node if isinstance(t, Tensor) else None for t in leaves(output)]
-        self._output = map_leaves(_plain, output)
-        self.values = [row(arg) for arg in args]
-        self.here = row(self._output)
-        kinds = [np.finfo(getattr(leaf, "dtype", np.float64)) for leaf in leaves(self._output)]
-        self.kind = max(kinds, key=lambda kind: float(kind.eps), default=np.finfo(np.float64))
-
-    def moved(self, moves: Sequence[Array | None]) -> list[Any]:
-        """Return the arguments, each moved by a flat array, or unchanged for None."""
-        return [arg if v is None else shaped(row(arg) + v, arg) for arg, v in zip(self._args, moves)]
-
-    def at(self, moves: Sequence[Array | None]) -> Array:
-        """Return the output for moved arguments, or NaN if the function raises there."""
-        try:
-            return row(map_leaves(_plain, self._f(*map_leaves(_constant, self.moved(moves)))))
-        except (ArithmeticError, ValueError):
-            return np.full(self.here.shape, np.nan)
-
-    def along(self, i: int, v: Array, t: float) -> Array:
-        """Return the output for argument ``i`` moved by ``t v``."""
-        return self.at([t * v if j == i else None for j in range(len(self._args))])
-
-    def beside(self, moves: Sequence[Array | None]) -> AtPoint:
-        """Return the same function at moved arguments."""
-        return AtPoint(self._f, self.moved(moves))
-
-    def direction(self, i: int, rng: np.random.Generator) -> Array:
-        """Return a random direction of argument ``i`` as one flat array."""
-        return row(map_leaves(lambda a: direction(to_host(a), rng), self._args[i]))
-
-    def differences(self, i: int, v: Array, step: float) -> Differences:
-        return Differences(lambda t: self.along(i, v, t), self.here, self.kind, step)
-
-    def pulled(self, u: Array) -> list[Array]:
-        """Return the cotangents of the arguments for the cotangent ``u`` of the output, each as one flat array."""
-        seeds: dict[Any, Array] = {}
-        for node, g in zip(self._ends, leaves(shaped(u, self._output))):
-            if node is not None:
-                g = g.astype(node.dtype)
-                seeds[node] = seeds[node] + g if node in seeds else g
-        with ensure_recording():  # a rule may run a part of the function again
-            found = sweep(seeds, retain_graph=True, wanted=self._starts)
-        arrived = iter(self._starts)
-        return [row(map_leaves(lambda a: found.get(next(arrived), np.zeros_like(a)), arg)) for arg in self._args]
-
-    def cotangent(self, rng: np.random.Generator) -> Any:
-        """Return a random cotangent of the output, of length 1."""
-        drawn = rng.standard_normal(self.here.shape) + 1j * rng.standard_normal(self.here.shape)
-        return shaped(drawn / max(float(np.linalg.norm(drawn)), 1e-12), self._output)
-
-
 class RuleSlope:
     """The derivative of a function at a point, by its rules, along ``v`` of argument ``i``, for any cotangent of the output."""
 
@@ -346,7 +269,7 @@ class RuleSlope:
         return all(bool((np.rint(row) == row).all()) for row in rows)
 
 
-# --- Numbers and arrays ---
+# --- Numbers ---
 
 
 def _length(v: Any) -> float:
@@ -362,34 +285,3 @@ def _largest(array: Array) -> float:
 def _known(error: float) -> float:
     """Return an error, or infinity if a function or a rule cannot be computed nearby."""
     return math.inf if math.isnan(error) else error
-
-
-def double(value: Any) -> Any:
-    array = value.data if isinstance(value, Tensor) else value if hasattr(value, "dtype") else np.asarray(value)
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-
-
-def row(values: Any) -> Array:
-    """Return all elements of arrays as one flat array on the host."""
-    return np.concatenate([np.zeros(0), *(np.ravel(to_host(value)) for value in leaves(values))])
-
-
-def shaped(row: Array, like: Any) -> Any:
-    """Split a flat array into arrays with the shapes, the kinds and the libraries of ``like``."""
-    ends = np.cumsum([np.size(leaf) for leaf in leaves(like)], dtype=int)
-    pieces = iter(np.split(row, ends))
-
-    def piece(leaf: Any) -> Any:
-        array = next(pieces).reshape(np.shape(leaf))
-        array = array if np.iscomplexobj(leaf) else array.real.copy()
-        return np.asarray(array, like=leaf) if is_device_array(leaf) else array
-
-    return map_leaves(piece, like)
-
-
-def _plain(value: Any) -> Any:
-    return value._array if isinstance(value, Tensor) else value
-
-
-def _constant(array: Any) -> Tensor:
-    return make_tensor(array, None)

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...engine.primitive import Primitive
 from ...errors import GraphError
-from ...guards.differences import FIRST
-from ...guards.judging import REASONS, AtPoint, Comparison, double, judge_all, unclear
+from ...guards.differences import FIRST, AtPoint, double
+from ...guards.judging import REASONS, Comparison, judge_all, unclear
 from .model import Edge, Graph, Node
 
 
