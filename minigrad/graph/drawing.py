@@ -11,7 +11,6 @@ from typing import Any
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .draw.cells import MOST_NODES
-from .draw.diff import diff
 from .draw.drawn import DrawnGraph, Said, drawn
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
@@ -19,12 +18,11 @@ from .draw.simplify import simpler
 from .draw.text import write_text
 from .pages.html import drawing_page
 from .record.capture import capture
-from .record.derivatives import check_derivatives
 from .record.model import Edge, Graph
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
-DRAWN_COLORS = ("grad", "time", "memory", "check")
+DRAWN_COLORS = ("grad", "time", "memory")
 MOST = 80  # nodes of a drawing, unless the program asks for more
 
 
@@ -36,7 +34,8 @@ class Drawing(DrawnGraph):
 
     Attributes:
         rankdir: "LR" (left to right), "TB" (top to bottom), or None: the direction in which the picture fits better on a slide.
-        max_nodes: the most nodes of a picture; None if it is simplified until it can be read on a slide.
+        max_nodes: the most nodes of a picture; None if it is simplified until it can be read on a slide. The drawings of
+            checks have a number, because the box of a module would hide what is wrong.
     """
 
     rankdir: str | None = None
@@ -92,17 +91,6 @@ class Drawing(DrawnGraph):
     def to_text(self, colour: bool | None = None) -> str:
         """Return a tree of text from the loss down. ``colour=None`` uses colours in terminals that support them."""
         return write_text(self, colour)
-
-    def diff(self, other: Graph) -> Drawing:
-        """Return a drawing of both graphs that marks the operations which ``other`` adds, removes or changes.
-
-        Raises:
-            ArgumentError: ``other`` is not a Graph.
-        """
-        if not isinstance(other, Graph):
-            got = type(other).__name__
-            raise ArgumentError(f"diff compares with another Graph, got {got}: give it draw_dot(tensor)")
-        return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
         """Return the drawing as SVG text, which Graphviz has laid out.
@@ -197,14 +185,14 @@ def draw_dot(
         depth: the number of open levels of modules (by default all). A module below them is one box with the gradient of its
             last operation.
         color: the meaning of the colours: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the
-            operation and of its rules), "memory" (the bytes kept for backward; an array that several operations keep counts
-            for the first) or "check" (which derivatives are right, as in ``check_edges``).
+            operation and of its rules) or "memory" (the bytes kept for backward; an array that several operations keep counts
+            for the first).
         rankdir: "LR" for left to right, "TB" for top to bottom. By default the direction in which the picture fits better on
             a slide.
         max_nodes: a drawing of more nodes is simplified. Three or more equal layers are drawn once ("x 6"), and so are the
             equal steps of a loop ("for t = 0 … 199, 200 steps"; "loop" without a trace or a variable that tells them apart).
             If that is not enough and ``depth`` is None, modules become boxes. By default a drawing is simplified until it
-            has at most 80 nodes and can be read on a slide; with ``color="check"``, at most 80 nodes.
+            has at most 80 nodes and can be read on a slide.
         tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
         views: whether operations that only reshape are drawn.
 
@@ -226,18 +214,13 @@ def draw_dot(
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
     if color not in DRAWN_COLORS:
-        hint = " (Drawing.diff() makes a graph that shows changes)" if color == "change" else ""
-        raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color{hint}, got {color!r}")
+        raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
         raise ArgumentError(f"draw_dot takes an integer >= 0 for depth, the open levels of modules, got {depth!r}")
     if max_nodes is not None and not (isinstance(max_nodes, int) and max_nodes >= 1):
         raise ArgumentError(f"draw_dot takes an integer >= 1 for max_nodes, got {max_nodes!r}")
-    checked = color == "check"
-    graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
-    max_nodes = MOST if checked and max_nodes is None else max_nodes  # a box of a module would hide what is wrong
     drawing = Drawing.of(
-        graph,
-        edges=check_derivatives(graph) if checked else None,
+        capture(tensor, params, caller="draw_dot", origins=True),
         rankdir=rankdir,
         depth=depth,
         color=color,

@@ -18,7 +18,6 @@ class DrawnNode(Node):
     """A node of a drawing.
 
     Attributes:
-        change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
         tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
         culprit: a description of the first NaN or infinity if this operation has made it; else empty.
         count: the number of operations that the node stands for: those in a module (``collapse``), the equal ones of folded
@@ -28,7 +27,6 @@ class DrawnNode(Node):
         error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
     """
 
-    change: str | None = None
     tainted: bool = False
     culprit: str = ""
     count: int = 1

@@ -17,11 +17,6 @@ from ..record.numerals import number_text
 from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in colours light enough for black letters
-CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
-    "added": ("#cfead0", "#2f7d32", "+"),
-    "removed": ("#f7d0d0", "#b3261e", "−"),
-    "changed": ("#fbe9b0", "#8a6414", "~"),
-}
 # The colour of a line, and the colour of a fill
 VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
@@ -90,8 +85,6 @@ def mode(graph: DrawnGraph, color: str | None) -> str:
     """Return the meaning of the colours: ``color``, or if it is None, what the graph was made to show."""
     if color not in (None, "grad"):
         return str(color)
-    if any(node.change for node in graph.nodes):
-        return "change"
     checked = any(edge.verdict for edge in graph.edges) or any(node.verdict for node in graph.nodes)
     return "check" if checked else "grad"
 
@@ -186,8 +179,6 @@ def legend(graph: DrawnGraph, color: str, shown: Heat | None) -> list[list[tuple
     if color == "check":
         words = {"unclear": "unclear: differences cannot tell"}
         rows.append([("derivative", None), *((words.get(word, word), fill) for word, (_, fill) in VERDICTS.items())])
-    if color == "change":
-        rows.append([("operations", None), *((f"{sign} {word}", fill) for word, (fill, _, sign) in CHANGES.items())])
     if any(node.tainted for node in graph.nodes):
         rows.append([("reached by the first NaN or infinity", TAINTED)])
     return rows

@@ -17,7 +17,7 @@ from .fit import Parts, direction, readable
 from .folding import LOOP
 from .labels import Label, beside, cell, cut, escaped, legend_table, plain, small, stacked, table, table_of, text
 from .lanes import KIND as LANE
-from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
+from .looks import TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
 
 FONT = "Helvetica,Arial,sans-serif"  # of all texts
 FEW = 25  # nodes of a graph without modules whose operations have parameters and constants beside them
@@ -177,9 +177,6 @@ class Picture:
 
     def box(self, node: DrawnNode) -> str:
         look, classes = {**STYLES[node.kind]}, node.kind
-        if node.change is not None and self.color == "change":
-            look["fillcolor"], look["color"], _ = CHANGES[node.change]
-            classes += f" {node.change}"
         if node.tainted:
             look["fillcolor"] = TAINTED
             classes += " tainted"
@@ -203,7 +200,7 @@ class Picture:
 
     def label(self, node: DrawnNode) -> Label:
         """Return a node's label: name and operation, shape and dtype, gradient, one per line. The heat is a coloured strip."""
-        if node.kind == "constant" and node.change is None:
+        if node.kind == "constant":
             if node.details:
                 return text(plain(node.details))
             if self.tensors and node.shape == ():
@@ -232,8 +229,6 @@ class Picture:
         if node.boxed and node.name is not None:
             name, which = node.name, name.removeprefix(node.name)
         title = plain(cut(self.inside(node, name), WIDEST_NAME)) + which
-        if node.change is not None and self.color == "change":
-            title = f"{CHANGES[node.change][2]} {title}"
         pieces = [text(title, bold=True)]
         if operation and operation != name and operation != LOOP:
             pieces += [text(f": {plain(operation)}")] if node.boxed else [text(" "), small(operation)]
@@ -301,12 +296,7 @@ class Picture:
                 return text(plain(label)).dot, found, look
             words = text(plain(f"{label} {edge.error:.2g}".strip()))
             return table([[cell(words)]]).dot, found, look  # a table leaves space for the thick line
-        change = None
-        if self.color == "change":
-            changes = {self.graph.nodes[edge.source].change, self.graph.nodes[edge.target].change}
-            change = next((change for change in ("removed", "added") if change in changes), None)
-        look = {} if change is None else {"color": CHANGES[change][1]}
-        return text(plain(label)).dot, change or "", look | ({"style": "dashed"} if change == "removed" else {})
+        return text(plain(label)).dot, "", {}
 
 
 # DOT

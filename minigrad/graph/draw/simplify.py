@@ -69,7 +69,6 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
         box = boxes[number]
         if box is not None and box in last:
             module, worst_inside = graph.modules[box], worst(checked[number])
-            changes = {node.change for node in inside}
             said[number] = _sums(inside) | {
                 "kind": "loss" if graph.nodes[number].kind == "loss" else "module",
                 "name": module.name,
@@ -78,7 +77,6 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
                 "stem": module.title,
                 "module": module.parent,
                 "copies": module.count,
-                "change": changes.pop() if len(changes) == 1 else "changed",
                 "error": worst_inside and worst_inside.error,
                 "verdict": worst_inside and worst_inside.verdict,
                 **NO_OPERATION,
@@ -90,7 +88,7 @@ def fold(graph: AnyDrawn) -> AnyDrawn:
     """Draw consecutive equal layers once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
 
     :func:`.folding.program` finds them, so pages show the same ones. A step is drawn separately if it differs in a gradient
-    that is zero, not finite or missing, in a verdict, or in a change. The first of equal steps stays. Edges from the last
+    that is zero, not finite or missing, or in a verdict. The first of equal steps stays. Edges from the last
     step begin at the first one instead, and edges between the steps are dropped. Times and bytes are added up.
     """
     found = _Fold(graph)
@@ -233,7 +231,7 @@ def _look(nodes: Sequence[DrawnNode], into: Mapping[int, Sequence[DrawnEdge]]) -
     return tuple(
         (
             *(node.kind, node.operation, node.shape, node.dtype, _keywords(node)),
-            *(node.change, node.tainted, node.lane, _state(node.gradient)),
+            *(node.tainted, node.lane, _state(node.gradient)),
             tuple((edge.argument, local.get(edge.source, -1), edge.output) for edge in into.get(node.id, ())),
             tuple(edge.verdict for edge in into.get(node.id, ())),
         )

@@ -28,10 +28,8 @@ def test_whatever_gives_users_a_graph_gives_a_drawing() -> None:
     assert found is not None
     for graph in (
         draw_dot(y),
-        draw_dot(y, color="check"),
         mg.check_edges(y),
         found.graph,
-        draw_dot(y).diff(capture(y)),
     ):
         assert isinstance(graph, Graph) and type(graph) is Drawing
         assert repr(graph) == repr(capture(y)) and graph.to_dot().startswith("digraph") and graph.to_text()
@@ -44,19 +42,18 @@ def test_a_smaller_graph_of_a_drawing_is_drawn_in_the_same_way() -> None:
         fold(drawing),
         collapse(drawing, 0),
         without_views(drawing),
-        drawing.diff(drawing),
     ):
         assert {name: getattr(smaller, name) for name in HOW} == HOW
 
 
 def test_a_drawing_has_the_facts_of_its_graph_and_what_a_view_says_beside_them() -> None:
     graph = capture(cubed())
-    drawing = Drawing.of(graph, {1: {"change": "added"}}, {graph.edges[0]: {"verdict": "wrong"}}, max_nodes=3)
+    drawing = Drawing.of(graph, {1: {"culprit": "made it"}}, {graph.edges[0]: {"verdict": "wrong"}}, max_nodes=3)
     pairs: list[tuple[Any, Any]] = [*zip(drawing.nodes, graph.nodes, strict=True)]
     pairs += zip(drawing.edges, graph.edges, strict=True)
     for drawn, recorded in pairs:
         assert all(getattr(drawn, each.name) is getattr(recorded, each.name) for each in fields(recorded))
-    assert [node.change for node in drawing.nodes] == [None, "added", *[None] * (len(graph.nodes) - 2)]
+    assert [node.culprit for node in drawing.nodes] == ["", "made it", *[""] * (len(graph.nodes) - 2)]
     assert [edge.verdict for edge in drawing.edges] == ["wrong", *[None] * (len(graph.edges) - 1)]
     assert drawing.ends == graph.ends and drawing.max_nodes == 3 and drawing.color is None
 
@@ -69,12 +66,3 @@ def test_the_records_of_a_graph_and_of_a_drawing_do_not_change() -> None:
         for each in fields(record):
             with pytest.raises(FrozenInstanceError):
                 setattr(record, each.name, None)
-
-
-def test_checked_in_colour_is_what_check_edges_finds() -> None:
-    y = cubed()
-    errors = [edge.error for edge in draw_dot(y, color="check").edges]
-    np.testing.assert_array_equal(
-        np.array(errors, float), np.array([edge.error for edge in mg.check_edges(y).edges], float)
-    )
-    assert any(error is not None for error in errors) and not any(edge.error for edge in draw_dot(y).edges)
