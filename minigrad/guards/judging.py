@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.types import Array
-from .differences import FIRST, ROUNDINGS, AtPoint, Differences, jitter, roughness, weights
+from .differences import FIRST, ROUNDINGS, AtPoint, Differences, jitter, weights
 
 TOLERANCE = 1e-5  # the smallest relative difference that counts as an error
 SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
 TELLS = 1e-3  # the largest relative error of a difference that can confirm a rule
 HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
 NEAR = 2.0**-48  # the relative error of an argument after several roundings
-ROUNDED = 2.0**-52  # the relative error of a number after one rounding
 TRIES = 12  # runs with slightly different arguments, which show whether a rule is stable
 STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # steps that show whether a function gives only integers
 NOISE = 2.0**-10  # the largest roughness, relative to the largest output element, that counts as rounding
@@ -34,7 +33,7 @@ REASONS = {
     "unsteady": "the operation gives another result when it runs again with the same operands",
     "infinite": "the derivative, the result, or a value of the function nearby is infinite or NaN",
 }
-MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "rough": "rounding", "flat": "rounding"}
+MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "flat": "rounding"}
 
 
 class Comparison(NamedTuple):
@@ -173,7 +172,7 @@ def _verdict(
         return "agrees", ""
     if off <= SEVERAL * own and (sure or (complete and last and exact == 0)):
         return "agrees", ""
-    beyond_doubt = sum(error * (1 if name in ("rough", "flat") else SEVERAL) for name, error in errors.items())
+    beyond_doubt = sum(error * (1 if name == "flat" else SEVERAL) for name, error in errors.items())
     if off > max(allowed, beyond_doubt):
         return "wrong", ""
     if not complete:
@@ -215,24 +214,11 @@ class RuleSlope:
         # An element that does not change may be small compared with numbers inside the formula (a 1, the argument).
         inside = self.eps * self.largest
         unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
-        rough = np.maximum(found.roughness(), np.minimum(self._coarseness(), inside))
-        rough = np.maximum(ROUNDINGS * rough, self._looseness())
         return {
             "flat": min(unseen, abs(exact - self(np.where(flat, 0.0, u)))),
-            "rough": _known(float(np.sum(abs(u) * np.where(found.reliable, rough, 0.0) / step))),
             "unstable": self._instability(u, found),
             "jump": math.inf if exact == 0 and self._is_whole() else 0.0,
         }
-
-    def _coarseness(self) -> Array:
-        """Return the height of the steps if the function is a staircase."""
-        return roughness(lambda t: self.point.along(self.i, self.v, t), FIRST)
-
-    def _looseness(self) -> Array:
-        """Return the change of the result when the arguments change by a rounding. It is large for ``x % 3`` at 1e30."""
-        point = self.point
-        rows = [point.at([ROUNDED * jitter(value, self.rng) for value in point.values]) for _ in range(TRIES)]
-        return np.asarray(np.max([abs(row - point.here) for row in rows], axis=0))
 
     def _instability(self, u: Array, found: Differences) -> float:
         """Return how far the rule's results near the point differ from each other.
