@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
@@ -88,7 +89,10 @@ class _Names:
         self.expressions: set[int] = set()
         self.inline: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
-        self.rounds = Rounds(list(graph.operations()))
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        return Rounds(list(self.graph.operations()))
 
     def run(self) -> None:
         for group in self.groups.values():
