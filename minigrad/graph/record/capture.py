@@ -281,7 +281,9 @@ class Capture:
             if node["kind"] not in ("parameter", "input"):
                 continue
             held_grad = place.tensor.grad if node["watched"] and place.tensor is not None else None
-            grad = None if held_grad is None else held_grad._array  # ``data`` would hand it out, and it would be watched
+            grad = (
+                None if held_grad is None else held_grad._array
+            )  # ``data`` would hand it out, and it would be watched
             if several:
                 node["cotangent"] = None if grad is None else frozen_copy(grad)
             swept = None if several else node.get("cotangent")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import os
 from pathlib import Path
-from typing import Any
 
-from .flow_flags import Flag, Thresholds, find_flags
+from .flow_flags import Flag, find_flags
 from .flow_norms import NotedSteps
 from .flow_views import draw, write_table
 
@@ -58,13 +57,9 @@ class grad_flow(NotedSteps):
     def _repr_html_(self) -> str | None:
         return f"<pre>{html.escape(self.table())}</pre>" if self.steps else None
 
-    def flags(self, **thresholds: Any) -> list[Flag]:
-        """Return what is wrong with the training. ``print(*flow.flags(), sep="\\n")`` shows a sentence for each flag.
-
-        Args:
-            thresholds: the fields of :class:`Thresholds`: ``flow.flags(patience=50, ratio=(1e-6, 1e-2))``.
-        """
-        return find_flags(self, Thresholds(**thresholds))
+    def flags(self) -> list[Flag]:
+        """Return what is wrong with the training. ``print(*flow.flags(), sep="\\n")`` shows a sentence for each flag."""
+        return find_flags(self)
 
     def table(self) -> str:
         """Return a text with a line for each layer: its norms at the last noted step. The flags follow."""

@@ -11,6 +11,13 @@ from .flow_norms import Norms, NotedSteps
 
 Mask = NDArray[np.bool_]
 
+VANISHING = 1e-7  # a layer's gradient vanishes if its norm is below this ...
+SHARE = 1e-4  # ... or below this share of the largest norm of any layer in the same step
+EXPLODING = 1e3  # it explodes if its norm is above this in any step, ...
+GROWTH = 10.0  # ... or grows by more than this factor from one noted step to the next, twice in a row
+RATIO = 1e-5, 1e-1  # the limits of the norm of the update divided by the norm of the parameters
+PATIENCE = 10  # the noted steps in a row before a vanishing or zero gradient or a wrong ratio is flagged
+
 SENTENCES = {  # the end of a sentence that begins with the name of a layer
     "bad_numbers": "has a NaN or an infinity in its gradient, parameters or update from step {first} on",
     "never": "never got a gradient: the loss does not depend on it",
@@ -55,30 +62,8 @@ class Flag:
         return f"{self.kind}: {self.name} {SENTENCES[self.words].format(**self.values)}"
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The limits beyond which something counts as wrong.
-
-    Attributes:
-        vanishing: a layer's gradient vanishes if its norm is below this ...
-        share: ... or below this share of the largest norm of any layer in the same step.
-        exploding: it explodes if its norm is above this in any step, ...
-        growth: ... or grows by more than this factor from one noted step to the next, twice in a row. A NaN or an infinity
-            in the gradient, the parameters or the update counts as exploding too.
-        ratio: the lower and upper limit of the norm of the update divided by the norm of the parameters.
-        patience: the number of noted steps in a row before a vanishing or zero gradient or a wrong ratio is flagged.
-    """
-
-    vanishing: float = 1e-7
-    share: float = 1e-4
-    exploding: float = 1e3
-    growth: float = 10.0
-    ratio: tuple[float, float] = (1e-5, 1e-1)
-    patience: int = 10
-
-
 @np.errstate(all="ignore")  # infinite norms
-def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
+def find_flags(flow: NotedSteps) -> list[Flag]:
     """Return what is wrong with the layers whose parameters require a gradient, in the order of the layers.
 
     A layer is "dead" if it never got a gradient, or if its gradient is exactly 0. It is "unchanged" if a gradient arrives and
@@ -92,7 +77,7 @@ def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
     each = flow.norms("gradient", "parameter"), flow.norms("update", "parameter")
     found = []
     for layer in layers:
-        look = _Look(flow.steps, layer, limits)
+        look = _Look(flow.steps, layer)
         places = flow.layers[layer]
         look.for_bad_numbers([flow.bad[flow.names[i]] for i in places if flow.names[i] in flow.bad])
         if not look.for_dead(layer, gradients[layer], updates[layer]):
@@ -107,8 +92,8 @@ def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
 class _Look:
     """The search at one layer. A norm of NaN means "no gradient", and every comparison with it is False."""
 
-    def __init__(self, steps: list[int], layer: str, limits: Thresholds) -> None:
-        self.steps, self.layer, self.limits = steps, layer, limits
+    def __init__(self, steps: list[int], layer: str) -> None:
+        self.steps, self.layer = steps, layer
         self.found: list[Flag] = []
 
     def for_bad_numbers(self, first: list[int]) -> None:
@@ -126,28 +111,27 @@ class _Look:
         return self.run("dead", "dead" if still else "dead_moving", ~(g > 0), name=name)
 
     def for_gradients(self, g: Norms, largest: Norms) -> None:
-        limits = self.limits
-        self.run("vanishing", "vanishing", (g > 0) & (g < limits.vanishing), g, limit=limits.vanishing)
+        self.run("vanishing", "vanishing", (g > 0) & (g < VANISHING), g, limit=VANISHING)
         share = g / np.where(largest > 0, largest, np.inf)
-        small = (g >= limits.vanishing) & (share < limits.share)
-        self.run("vanishing", "vanishing_share", small, share, limit=limits.share)
-        above = np.isfinite(g) & (g > limits.exploding)
+        small = (g >= VANISHING) & (share < SHARE)
+        self.run("vanishing", "vanishing_share", small, share, limit=SHARE)
+        above = np.isfinite(g) & (g > EXPLODING)
         if above.any():
             most = int(np.argmax(np.where(above, g, 0)))
-            values = {"limit": f"{limits.exploding:g}", "value": _number(g[most]), "step": str(self.steps[most])}
+            values = {"limit": f"{EXPLODING:g}", "value": _number(g[most]), "step": str(self.steps[most])}
             places = np.flatnonzero(above)
             first, last = self.steps[places[0]], self.steps[places[-1]]
             self.found.append(Flag("exploding", self.layer, first, last, "exploding", values))
-        grows = np.isfinite(g[1:]) & (g[:-1] > 0) & (g[1:] > limits.growth * g[:-1])
+        grows = np.isfinite(g[1:]) & (g[:-1] > 0) & (g[1:] > GROWTH * g[:-1])
         start, stop = _longest(grows)
         if stop - start >= 2:
-            values = {"limit": f"{limits.growth:g}", "low": _number(g[start]), "high": _number(g[stop])}
+            values = {"limit": f"{GROWTH:g}", "low": _number(g[start]), "high": _number(g[stop])}
             self.add("exploding", "growing", start, stop + 1, self.layer, values)
 
     def for_updates(self, g: Norms, u: Norms, p: Norms) -> None:
         self.run("unchanged", "unchanged", (u == 0) & (g > 0))
         ratio = np.divide(u, p, out=np.full_like(u, np.nan), where=(u > 0) & (p > 0) & np.isfinite(u) & np.isfinite(p))
-        low, high = self.limits.ratio
+        low, high = RATIO
         self.run("ratio", "ratio_small", ratio < low, ratio, limit=low)
         self.run("ratio", "ratio_large", ratio > high, ratio, limit=high)
 
@@ -163,7 +147,7 @@ class _Look:
     ) -> bool:
         """Flag the longest run of ``mask`` if it is long enough. The sentence shows the median of ``shown`` as ``value``."""
         start, stop = _longest(mask)
-        if stop - start < self.limits.patience:
+        if stop - start < PATIENCE:
             return False
         values = {"limit": f"{limit:g}"}
         if shown is not None:

@@ -63,10 +63,6 @@ def train(
         flow.step()
 
 
-def kinds(flow: grad_flow, **thresholds: Any) -> list[tuple[str, str]]:
-    return [(flag.kind, flag.name) for flag in flow.flags(**thresholds)]
-
-
 # --- norms ---
 
 
@@ -187,7 +183,9 @@ def test_a_healthy_network_has_no_flags() -> None:
 def test_small_weights_in_a_deep_network_let_the_gradient_vanish() -> None:
     net = Net([8] * 8 + [1], 0.01)
     flow = grad_flow(net)
-    train(net, flow, net.loss)
+    train(net, flow, net.loss, steps=9)
+    assert not any(flag.kind == "vanishing" for flag in flow.flags())  # ten noted steps in a row are needed
+    train(net, flow, net.loss, steps=3)
     flags = {flag.name: flag for flag in flow.flags() if flag.kind == "vanishing"}
     assert {"layers.0", "layers.1", "layers.2"} <= set(flags)
     assert "layers.7" not in flags
@@ -196,8 +194,6 @@ def test_small_weights_in_a_deep_network_let_the_gradient_vanish() -> None:
     assert str(flags["layers.0"]) == (
         f"vanishing: layers.0 has had a gradient whose norm is below 1e-07 (about {norm}) for 12 noted steps (0 to 11)"
     )
-    assert kinds(flow, vanishing=0, share=0, ratio=(0, 1)) == []
-    assert "vanishing" not in {kind for kind, _ in kinds(flow, patience=13)}
 
 
 def test_a_gradient_far_below_the_largest_vanishes_too() -> None:
@@ -209,18 +205,16 @@ def test_a_gradient_far_below_the_largest_vanishes_too() -> None:
         "vanishing: a has had a gradient below 0.0001 of the largest layer's gradient (about 1e-05 of it) for 12 noted steps "
         "(0 to 11)"
     )
-    assert [name for kind, name in kinds(flow, share=1e-6) if kind == "vanishing"] == []
 
 
 def test_large_weights_let_it_explode() -> None:
     net = Net([8] * 4 + [1], 100.0, lambda x: x)
     flow = grad_flow(net)
     train(net, flow, net.loss, steps=3, lr=0.0)
-    flags = [flag for flag in flow.flags(patience=99) if flag.kind == "exploding"]
+    flags = [flag for flag in flow.flags() if flag.kind == "exploding"]
     assert {flag.name for flag in flags} == {f"layers.{i}" for i in range(4)}
     value = flow.norms()["layers.0"][0]
     assert str(flags[0]) == f"exploding: layers.0 has had a gradient whose norm is above 1000: {value:.3g} at step 0"
-    assert kinds(flow, patience=99, exploding=1e30) == []
 
 
 def test_a_learning_rate_that_is_too_large_lets_it_grow_until_it_is_nan() -> None:
@@ -299,12 +293,6 @@ def test_updates_out_of_proportion(lr: float, words: str | None) -> None:
     assert [flag.words for flag in flags] == ([words] if words else [])
     if words:
         assert float(flags[0].values["value"]) == pytest.approx(lr, rel=0.1)
-    assert flow.flags(ratio=(0, 1)) == []
-
-
-def test_an_unknown_threshold_is_refused() -> None:
-    with pytest.raises(TypeError, match="patient"):
-        grad_flow({"w": leaf([1.0])}).flags(patient=3)
 
 
 # --- views ---
