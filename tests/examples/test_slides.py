@@ -10,10 +10,13 @@ import pytest
 
 import lesson_notebooks
 import minigrad as mg
+import slide_code
+import slide_pictures
+import slide_texts
 import slides
 from lesson_notebooks import cells, lessons
 from minigrad.learn.tasks import LANGUAGES
-from slides import Slide, blocks, inline, sentences
+from slide_texts import Slide, blocks, inline, sentences
 from tests.examples.processes import command
 
 SMALL = """# %% [markdown] name="title"
@@ -138,25 +141,25 @@ def test_a_long_program_goes_on_on_the_next_slide() -> None:
     source = "def f(x):\n" + "\n".join(
         f"    x{i} = x  # and so on, until the line is so long that it takes two" for i in range(9)
     )
-    pieces = list(slides._programs(f"{source}\n    return x\n\n\nvery_long = '{'a' * 2000}'\nprint(f(1))\n"))
+    pieces = list(slide_code.programs(f"{source}\n    return x\n\n\nvery_long = '{'a' * 2000}'\nprint(f(1))\n"))
     assert "\n".join(pieces) == f"{source}\n    return x\n\nprint(f(1))"  # what is too long for a slide is left out
-    assert len(pieces) == 2 and all(slides._height(piece) <= slides.LINES for piece in pieces)
+    assert len(pieces) == 2 and all(slide_code.height(piece) <= slide_code.LINES for piece in pieces)
 
 
 def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
     """Also one of a text that has several lines; a Japanese letter is as wide as two."""
     source = 'def f(x):\n    """One & ' + "more " * 12 + 'end,\n    two."""\n    return x  # ' + "長" * 30
-    made = slides._code(source)
+    made = slide_code.highlighted(source)
     assert html.unescape(re.sub(r"<[^>]+>", "", made)) == source
     long = re.findall(r'<span class="long" style="--deep: 4ch">(.*?\n|.*?</pre>)', made)
     assert len(long) == made.count("long") == 2 and "One &amp; more" in long[0] and "長" in long[1]
-    assert slides._height(source) == 4 + 2 and slides._height("x" * 64) == 1
-    assert [slides._height(" " * 20 + "x" * size) for size in (44, 84, 85)] == [1, 2, 3]
+    assert slide_code.height(source) == 4 + 2 and slide_code.height("x" * 64) == 1
+    assert [slide_code.height(" " * 20 + "x" * size) for size in (44, 84, 85)] == [1, 2, 3]
 
 
 def test_a_wide_formula_has_letters_that_fit() -> None:
-    assert slides._pre(["    y = x", "    z = y"], "formula") == '<pre class="formula">y = x\nz = y</pre>'
-    assert 'class="formula wide" style="--columns: 60">' in slides._pre(["    " + "x" * 60], "formula")
+    assert slide_code.pre(["    y = x", "    z = y"], "formula") == '<pre class="formula">y = x\nz = y</pre>'
+    assert 'class="formula wide" style="--columns: 60">' in slide_code.pre(["    " + "x" * 60], "formula")
 
 
 @pytest.mark.sampled(2)
@@ -182,8 +185,8 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
     assert len(titles) == 1 and made[0] is titles[0]
     assert 30 <= len(made) <= 140
     for slide in made:
-        height = sum(slides._height_of(part, language) for part in slide.parts if slides._is_text(part))
-        assert height <= slides.TEXT + 2, slide  # no wall of text
+        height = sum(slide_texts.height_of(part, language) for part in slide.parts if slide_texts.is_text(part))
+        assert height <= slide_texts.TEXT + 2, slide  # no wall of text
 
 
 @pytest.mark.thorough
@@ -199,7 +202,7 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
     assert not re.search(r"https?://|<link|src=\"(?!data:)|url\(|@import", slide_pages)
     assert ("a を 0.5 動かす：二本の帯 6.5000" in page) == (language == "ja") and "plt." not in slide_pages
     # Two pictures of the lesson; with a browser, also its graphs: on the first slide, beside two programs, at six questions.
-    browser = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    browser = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
     graphs = 9 if browser and pytest.importorskip("playwright") else 0
     assert slide_pages.count('src="data:image/png;base64,') == 2 + graphs
     # A number that is asked for is "?" in its equation, beside the numbers that give it.
@@ -211,7 +214,7 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
 def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
     """The box at work says itself what its card said: here y = 8, with x = 2."""
     sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
     if program is None:
         pytest.skip("no browser")
     x = mg.Tensor(2.0, requires_grad=True, name="x")
@@ -223,7 +226,7 @@ def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         view = browser.new_page(viewport={"width": 960, "height": 240}, bypass_csp=True)
         view.goto((tmp_path / "page.html").as_uri() + "#step=1")
-        view.add_style_tag(content=slides.ALONE)
+        view.add_style_tag(content=slide_pictures.ALONE)
         view.keyboard.press("p")
         view.wait_for_timeout(900)
         cards = view.evaluate(
@@ -241,7 +244,7 @@ def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
 def test_nothing_is_small_or_cut_on_the_screen(language: str, tmp_path: Path) -> None:
     """Letters have 28 pixels or more on 1280 x 720, and all of a slide is in sight."""
     sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slides.BROWSERS)), None)
+    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
     if program is None:
         pytest.skip("no browser")
     (path,) = (one for one in lessons() if one.stem == "02_used_twice")
