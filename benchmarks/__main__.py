@@ -21,6 +21,7 @@
     python -m benchmarks functions --works "x ** 3"          one of them; with FOLDER, what that checkout takes, too
     python -m benchmarks real FOLDER                         and what the checkout in FOLDER takes, in the same rounds
     python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
+    python -m benchmarks looks --windows phone               one of the windows desk, large and phone
     python -m benchmarks floors --threads 1 --clock cpu      on a machine that others use: processor time
 
 Tables go to benchmarks/results/. How they are measured is told in benchmarks/harness.py and docs/speed.md.
@@ -109,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--cores", type=at_least_one, help="run on so many cores only (Linux)")
     p.add_argument("--threads", type=at_least_one, help="of each library, whatever the number of cores")
     p.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="elapsed time, or that of the processor")
+    p.add_argument("--windows", nargs="+", choices=looks.WINDOWS, default=[*looks.WINDOWS], help="for looks")
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the training steps")
     return p
 
@@ -314,7 +316,11 @@ def run_views(options: argparse.Namespace) -> None:
 
 
 def run_looks(options: argparse.Namespace) -> None:
-    (report.RESULTS / "looks.md").write_text(f"{looks.table()}\n", encoding="utf-8")
+    """All windows go to a file; what some of them show is printed only."""
+    found = looks.table(options.windows)
+    if len(options.windows) == len(looks.WINDOWS):
+        (report.RESULTS / "looks.md").write_text(f"{found}\n", encoding="utf-8")
+    print(found)
 
 
 def run_pages(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ import io
 import os
 import runpy
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,12 @@ LESSONS = Path(__file__).parents[1] / "examples" / "lessons"
 WINDOWS = {"desk": (1280, 720), "large": (1920, 1080), "phone": (390, 844)}
 LOOKS = [(projector, theme, language) for projector in (False, True) for theme, language in
          (("light", "en"), ("dark", "en"), ("light", "ja"))]  # fmt: skip
+SECONDS = 300  # a browser on a busy machine may take
 PROJECTED = 24  # px: the smallest text in projector mode; elsewhere it is 12
-PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
-
 # [names, sentences about what is wrong, the smallest text in px]. A name is complete if it is the label of its box, or the
 # operation in another form. Elements that the reader can scroll count as cut only where the projector shows them.
-SEEN = """() => {
+SEEN = """
+const seen = () => {
   const wrong = [];
   const pane = find("graph").getBoundingClientRect();
   const rectOf = (one) => one.getBoundingClientRect();
@@ -89,7 +89,31 @@ SEEN = """() => {
       && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== ""))
     .map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.closest(".world") ? camera.scale : 1));
   return [names, [...new Set(wrong)], Math.min(...sizes)];
-}"""
+};
+"""
+# Goes in one language and mode to the first sight, to the stops of the lesson, and to each stop once more when it is answered.
+# Returns for each of these [what it is, ...what is seen].
+LOOK = f"""async ([language, projector]) => {{
+  {SEEN}
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+  quiz.results.clear();
+  lesson.chosen.clear();
+  find("language").value = language;
+  find("language").dispatchEvent(new Event("change"));
+  if (document.body.classList.contains("projector") !== projector) toggleProjector();
+  const found = [];
+  for (const step of [0, ...lesson.places()]) {{
+    go(step);
+    await painted();
+    found.push([`step ${{step}}`, ...seen()]);
+    const reveal = document.querySelector("[data-key=reveal], [data-key=reveal-choice]");
+    if (reveal === null) continue;
+    reveal.click();
+    await painted();
+    found.push([`step ${{step}}, answered`, ...seen()]);
+  }}
+  return found;
+}}"""
 
 
 def lstm_cell() -> Tensor:
@@ -222,72 +246,53 @@ def least(window: str, projector: bool) -> int:
     return PROJECTED if projector and window != "phone" else 12
 
 
-def states(page: Any) -> Iterator[str]:
-    """Go to the first sight, to the stops of the lesson, and to each of them once more when it is answered."""
-    steps = page.evaluate("[0, ...lesson.places()]")
-    for step in steps:
-        page.evaluate(f"go({step})")
-        yield f"step {step}"
-        shown = page.locator("[data-key=reveal], [data-key=reveal-choice]")
-        if shown.count():
-            shown.first.click()
-            yield f"step {step}, answered"
-
-
-def look(page: Any, smallest_allowed: float) -> tuple[int, list[str], float]:
+def look(page: Any, window: str, projector: bool, language: str) -> tuple[int, list[str], float]:
     """Return the names in sight, what is wrong, and the smallest text."""
     names, wrong, smallest = 0, list[str](), 1000.0
-    for state in states(page):
-        page.evaluate(PAINTED)
-        found, sentences, size = page.evaluate(SEEN)
+    for state, found, sentences, size in page.evaluate(LOOK, [language, projector]):
         names, smallest = names + found, min(smallest, size)
         wrong += [f"{state}: {sentence}" for sentence in sentences]
-        wrong += [f"{state}: a text of {size:.1f} px"] * (size < smallest_allowed - 0.01)
+        wrong += [f"{state}: a text of {size:.1f} px"] * (size < least(window, projector) - 0.01)
     return names, wrong, smallest
 
 
-def measure(
-    browser: Any, path: Path, window: str, projector: bool, theme: str, language: str
-) -> tuple[int, list[str], float]:
-    """Open a page, look at it, and add what the browser reports."""
-    context = browser.new_context(viewport=dict(zip(("width", "height"), WINDOWS[window])), reduced_motion="reduce",
-                                  color_scheme=theme)  # fmt: skip
-    page, troubles = context.new_page(), list[str]()
-    page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
+def measure(page: Any, path: Path, window: str, troubles: list[str]) -> Iterator[tuple[int, list[str], float]]:
+    """Open a page in a window, give it each of the LOOKS, and add what the browser reports."""
+    page.set_viewport_size(dict(zip(("width", "height"), WINDOWS[window])))
     page.goto(path.resolve().as_uri())
-    page.select_option("#language", language)
-    if projector:
-        page.keyboard.press("p")
-    names, wrong, smallest = look(page, least(window, projector))
-    context.close()
-    return names, wrong + troubles, smallest
+    for projector, theme, language in LOOKS:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        names, wrong, smallest = look(page, window, projector, language)
+        yield names, wrong + troubles, smallest
+        troubles.clear()
 
 
-def table(most: int | None = None) -> str:
+def table(windows: Sequence[str] = tuple(WINDOWS), most: int | None = None) -> str:
     """Raises FileNotFoundError: there is no browser; MissingExtraError: no playwright."""
-    rows, sentences = list[list[str]](), list[str]()
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder:
         paths = [*pages_of_programs(Path(folder)), *pages_of_lessons(Path(folder))][:most]
-        for window in WINDOWS:
-            for projector, theme, language in LOOKS:
-                names, wrong, smallest = 0, 0, 1000.0
-                for path in paths:
-                    found, said, size = measure(browser, path, window, projector, theme, language)
-                    names, wrong, smallest = names + found, wrong + len(said), min(smallest, size)
-                    how = f"{window}, {'projector' if projector else 'page'}, {theme}, {language}"
-                    sentences += [f"{path.stem}, {how}, {one}" for one in said]
-                rows.append(
-                    [
-                        window,
-                        "projector" if projector else "page",
-                        theme,
-                        language,
-                        f"{names:,}",
-                        f"{smallest:.0f}",
-                        str(wrong),
-                    ]
-                )
+        return table_of(paths, windows)
+
+
+def table_of(paths: Sequence[Path], windows: Sequence[str]) -> str:
+    """One tab of one browser shows all pages."""
+    rows, sentences = list[list[str]](), list[str]()
+    with chromium() as browser:
+        page, troubles = browser.new_page(), list[str]()
+        page.set_default_timeout(SECONDS * 1000)
+        page.on(
+            "console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None
+        )
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        for window in windows:
+            found = [list(measure(page, path, window, troubles)) for path in paths]
+            for (projector, theme, language), seen in zip(LOOKS, zip(*found)):
+                mode = "projector" if projector else "page"
+                how = f"{window}, {mode}, {theme}, {language}"
+                sentences += [f"{path.stem}, {how}, {one}" for path, (_, said, _) in zip(paths, seen) for one in said]
+                names, wrong = sum(one[0] for one in seen), sum(len(one[1]) for one in seen)
+                smallest = min(one[2] for one in seen)
+                rows.append([window, mode, theme, language, f"{names:,}", f"{smallest:.0f}", str(wrong)])
                 print(rows[-1], flush=True)
     head = ["window", "mode", "theme", "language", "names", "smallest text (px)", "wrong"]
     return "\n\n".join([f"{len(paths)} pages", report.grid(head, rows), "\n".join(sentences) or "Nothing is wrong."])
