@@ -1,12 +1,13 @@
 """Finds the data of a program and the model's answer to them, which the page draws (``assets/data.js``).
 
 The data are one array with a row for each example. The answer is the last named value that the program computes from them and
-from parameters before the targets come in. If no other data come in either, the page can compute the answer for other inputs.
+from parameters before the targets come in. If no other data come in either, the page can compute the answer for other inputs. An array that a
+loop reads in turn with others is a part of a sequence: the shapes do not say what it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,6 @@ from ..record.model import Edge, Graph, Node
 Data = dict[str, Any]
 
 LEAST = 3  # examples; fewer points show no curve
-MOST_ARRAYS = (
-    8  # arrays that may be x; a program with more has them in a loop, and their shapes do not say what they are
-)
 MOST_CLASSES = 20  # different targets; integers with more of them are numbers, not classes
 X, TARGET, OTHER, PARAMETER = 1, 2, 4, 8  # what a value is computed from
 
@@ -48,9 +46,9 @@ def data_of(show: Any, graph: Graph, drawn: Mapping[int, Data]) -> Data | None:
     images = next((graph.nodes[number] for number, how in drawn.items() if how.get("grey")), None)
     if images is not None:
         return _about("images", images, graph, into, _target(images, graph, into))
-    candidates = [node for node in graph.nodes if _is_points(node)]
-    for node in candidates if len(candidates) <= MOST_ARRAYS else []:
-        if _has_parameters_for_rows(node, graph):
+    several = _read_in_turn(graph)
+    for node in graph.nodes:
+        if not _is_points(node) or node.id in several or _has_parameters_for_rows(node, graph):
             continue
         y = _target(node, graph, into)
         if y is not None and not _sources(node, graph, into, y)[graph.ends[0][0]] & OTHER:
@@ -80,6 +78,17 @@ def _is_points(node: Node) -> bool:
     features = shape[1] if len(shape) == 2 else 1
     known = node.kind == "constant" and np.asarray(node.value).dtype.kind == "f"
     return known and len(shape) in (1, 2) and shape[0] >= LEAST and features in (1, 2)
+
+
+def _read_in_turn(graph: Graph) -> set[int]:
+    """Return the arrays that one expression of the program reads one after the other: a sequence, and none of them is x."""
+    read: dict[Hashable, set[int]] = {}
+    for edge in graph.edges:
+        node, target = graph.nodes[edge.source], graph.nodes[edge.target]
+        if target.source is not None and _is_points(node):
+            place = target.source, target.callers, target.operation, edge.argument
+            read.setdefault(place, set()).add(node.id)
+    return {number for numbers in read.values() if len(numbers) > 1 for number in numbers}
 
 
 def _has_parameters_for_rows(x: Node, graph: Graph) -> bool:

@@ -135,6 +135,28 @@ def test_a_state_of_units_is_no_data() -> None:
     assert data(gated) is None and data(mixed) is None
 
 
+def test_the_arrays_of_a_loop_are_no_data() -> None:
+    """One expression reads them in turn, whatever their number; the same array in each round is x."""
+    w = leaf(RNG.normal(size=(2, 3)), "w")
+
+    def rounds(*batches: Any) -> Any:
+        return sum(nn.cross_entropy(x @ w, LABELS) for x in batches)
+
+    assert data(lambda: rounds(X, X + 1)) is None and data(lambda: rounds(*(X + i for i in range(30)))) is None
+    assert data(lambda: rounds(X))["kind"] == data(lambda: rounds(X, X))["kind"] == "points"
+
+
+def test_many_arrays_that_the_text_reads_hide_no_data() -> None:
+    w, terms = leaf(RNG.normal(size=(2, 3)), "w"), [RNG.normal(size=(3, 2)) for _ in range(12)]
+    added = " + ".join(f"(v * terms[{i}]).sum()" for i in range(12))
+
+    def program() -> Any:
+        extra = eval(added, {"v": w.T, "terms": terms})
+        return nn.cross_entropy(X @ w, LABELS) + 0.01 * extra
+
+    assert data(program)["kind"] == "points"
+
+
 def test_a_value_called_points_may_still_be_an_image() -> None:
     points, w = RNG.normal(size=(2, 16)), leaf(RNG.normal(size=(16, 1)), "w")
     assert data(lambda: (points @ w).sum(), {"points": (4, 4)})["kind"] == "images"
