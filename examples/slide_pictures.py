@@ -18,7 +18,7 @@ WIDTH, HEIGHT, LETTER = (
 GRAPH = 960, 240  # of a page whose letters have 24 pixels: the lower half of a slide
 # A card lies over a small box, so that it can be read; in a picture the two would be boxes in boxes.
 ALONE = """body > :not(main), main > :not(#graph-pane), #place, .cards { display: none !important; }
-.box.covered .label { visibility: visible !important; }
+.box[data-mute=covered] .label { visibility: visible !important; }
 body.projector { grid-template-rows: minmax(0, 1fr) !important; }
 body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }"""  # the graph of a page, alone
 # The equation of a step whose number is asked for, with the numbers that it is computed from. A page shows these with the

@@ -72,6 +72,20 @@ def test_a_softmax_shows_its_row_and_an_index_what_it_picks(page: Any) -> None:
     assert lit(page, "x", (6, 3)) == [(3, 1)] and "getitem(" in said
 
 
+def test_a_sum_has_its_plus_signs_and_a_sign_that_is_only_read_no_line(tmp_path: Path, show: Show) -> None:
+    """Whether an element is a sum is tried with other numbers: 0 and 5 add up to their maximum."""
+    x = leaf([[0.0, 5.0], [-2.0, 3.0]], "x")
+    with mg.trace():
+        total = np.sum(x, axis=1)
+        most = np.max(x, axis=1)
+        turned = -x
+        loss = (total * most * turned.sum(axis=1)).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    assert at(page, "total = ", (0,)) == "at [0] 0 + 5 = 5" and at(page, "total = ", (1,)) == "at [1] -2 + 3 = 1"
+    assert "max(" in at(page, "most = ", (0,))
+    assert at(page, "turned = ", (1, 0)) == "at [1, 0] − (-2) = 2" and at(page, "turned = ", (1, 1)) == ""
+
+
 def test_the_copies_of_a_stretched_array_are_pale(page: Any) -> None:
     assert at(page, "scores = ", (4, 1)).endswith("-1.26 + 0.2 = -1.06")
     stretched = page.locator(".equation .map").nth(1)

@@ -172,6 +172,24 @@ def test_a_step_in_a_called_function_shows_that_functions_lines(tmp_path: Path, 
     assert "square(a) + square(b)" in page.locator("#code-pane .line.now code").text_content()
 
 
+def test_a_docstring_is_its_first_line(tmp_path: Path, show: Show) -> None:
+    def described(v: Any) -> Any:
+        """Return the square.
+
+        Nothing of this is shown.
+        """
+        return v * v
+
+    with mg.trace():
+        y = described(leaf(3.0, "x"))
+    page = show(mg.explain(y, tmp_path / "page.html"), 1280, 720)
+    shown = [text.strip() for text in page.locator("#code-pane .file").first.locator("code").all_text_contents()]
+    first = shown.index("def described(v: Any) -> Any:")
+    assert shown[first + 1 : first + 3] == ['"""Return the square. …', "return v * v"]
+    press(page, "ArrowRight")
+    assert page.locator("#code-pane .line.now code").text_content().strip() == "return v * v"
+
+
 def test_lines_say_what_they_came_to(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show)
     line = page.locator("#code-pane .line", has_text="s = np.tanh(u)")

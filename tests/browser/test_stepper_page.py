@@ -156,6 +156,15 @@ def test_on_a_phone_the_line_of_the_step_is_in_sight(tmp_path: Path, show: Show)
         assert box["y"] > 0 and box["y"] + box["height"] <= controls["y"]
 
 
+def test_on_a_phone_the_line_at_work_is_no_pane_of_its_own(tmp_path: Path, show: Show) -> None:
+    """The whole program before the first step, then the line at work alone: neither scrolls inside of the page."""
+    page = opened(fan_out, tmp_path, show, 390, 844)
+    scrolls = "getComputedStyle(find('code-pane')).overflowY === 'auto'"
+    assert page.locator("#code-pane .line:visible").count() > 3 and not page.evaluate(scrolls)
+    page.evaluate("go(2)")
+    assert page.locator("#code-pane .line:visible").count() == 1 and not page.evaluate(scrolls)
+
+
 def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show, 390, 844)
     page.evaluate("go(10)")

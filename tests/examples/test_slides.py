@@ -233,7 +233,7 @@ def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
             "[...document.querySelectorAll('.card rect')].map((part) => part.getBoundingClientRect().width)"
         )
         texts = view.evaluate(
-            "[...document.querySelectorAll('.box.covered .label')].map((part) => getComputedStyle(part).visibility)"
+            "[...document.querySelectorAll('.box[data-mute=covered] .label')].map((part) => getComputedStyle(part).visibility)"
         )
         browser.close()
     assert set(cards) == {0} and set(texts) == {"visible"}

@@ -1,8 +1,8 @@
 """Finds the data of a program and the model's answer to them, which the page draws (``assets/data.js``).
 
 The data are one array with a row for each example. The answer is the last named value that the program computes from them and
-from parameters before the targets come in. If no other data come in either, the page can compute the answer for other inputs. An array that a
-loop reads in turn with others is a part of a sequence: the shapes do not say what it is.
+from parameters before the targets come in. If no other data come in either, the page can compute the answer for other inputs.
+An array that a loop reads in turn with others is a part of a sequence: the shapes do not say what it is.
 """
 
 from __future__ import annotations

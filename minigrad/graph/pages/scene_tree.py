@@ -181,6 +181,10 @@ class SceneTree:
                 stage = _shared(readers) if readers else self.stages[id(self.program)][0]
                 while stage.parent is not None and stage.unit.kind == STATEMENT and not node.expression:
                     stage = stage.parent  # the statement reads it by its name
+                while (
+                    stage.parent is not None and stage.unit.kind == "module" and node.given and node.kind == "constant"
+                ):
+                    stage = stage.parent  # the program hands it over to the module: images, for example
                 stage.values.append(node.id)
         loops = [stages for stages in self.stages.values() if len(stages) > 1]
         for stages in sorted(loops, key=lambda stages: -len(stages[0].path())):

@@ -37,7 +37,7 @@ const camera = {
   frame(boxes, scene, pane) {
     const all = Math.min(this.fitScale(scene, pane), 1.4 * this.full);
     const near = 0.75 * this.full; // from here on, boxes of four lines show three
-    if (this.wanted === null && all >= 0.5 * this.full) { // boxes of four lines show two
+    if (this.wanted === null && all >= 0.45 * this.full) { // boxes of four lines show two
       this.scale = all;
       return this.keepInside(scene, pane);
     }

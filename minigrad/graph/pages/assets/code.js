@@ -20,9 +20,7 @@ const code = (() => {
     return [from, number === endLine ? endColumn : text.length];
   }
 
-  // `docstring`: whether the line begins inside a string of several lines.
-  function tokens(text, docstring) {
-    if (docstring) return [[0, /^.*?("""|''')|.*/.exec(text)[0].length, "string"]];
+  function tokens(text) {
     return [...text.matchAll(TOKENS)].map((found) => {
       const kind = found[1] !== undefined ? "comment" : found[2] !== undefined ? "string" : "keyword";
       return [found.index, found.index + found[0].length, kind];
@@ -30,10 +28,10 @@ const code = (() => {
   }
 
   // Return a line as pieces of text, with the classes of its words. `here`: the subexpressions on it.
-  function pieces(text, number = 0, here = [], docstring = false) {
+  function pieces(text, number = 0, here = []) {
     const indent = indentOf(text);
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
-    const found = tokens(text, docstring);
+    const found = tokens(text);
     const cuts = new Set([indent, text.length]);
     for (const [, from, to] of inside) cuts.add(Math.min(from, text.length)).add(Math.min(to, text.length));
     for (const [from, to] of found) cuts.add(from).add(to);
@@ -85,8 +83,9 @@ const code = (() => {
       if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
       const found = here.filter(({ span }) => span[1] <= line && line <= span[3]);
+      if (inside && found.length === 0) return; // of a text of several lines, such as a docstring, only the first one is shown
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found)), docstring && !inside ? " …" : ""), note);
       if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
       lines.push({ file: number, number: line, row, note, outer: outermost([...found, ...calls], line) });
       list.append(row);

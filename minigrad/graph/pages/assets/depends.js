@@ -63,5 +63,19 @@ const depends = (() => {
     return { letters, answer, compute, at, lit, part };
   }
 
-  return { of };
+  // Return the numbers whose plain sum is the chosen element of the answer, at most 12; null if it is computed in another way. Whether it
+  // is a sum is tried with other numbers.
+  function terms(step) {
+    const { letters, compute, at, lit } = of(step);
+    const names = Object.keys(letters).filter((name) => lit(name)?.length > 0);
+    const flats = names.length === 1 ? lit(names[0]) : [];
+    if (flats.length < 2 || flats.length > 12) return null;
+    const array = letters[names[0]];
+    const others = array.values.map((_, flat) => Math.sqrt(flat + 2));
+    const sum = flats.reduce((total, flat) => total + others[flat], 0);
+    const made = compute({ ...letters, [names[0]]: nd.array(array.shape, others) }).values[at];
+    return Math.abs(made - sum) < 1e-5 * sum ? flats.map((flat) => array.values[flat]) : null;
+  }
+
+  return { of, terms };
 })();

@@ -129,30 +129,36 @@ const equation = (() => {
     return { left: left[0], sign: "=", parts: [...left.slice(1), ...parts], one };
   }
 
+  // Return what a reader sees of a tree apart from spaces and parentheses: "- 0.5" reads like the number -0.5.
+  const reads = (tree) => textOf(tree).replaceAll("−", "-").replace(/[\s()]/g, "");
+
+  const sumOf = (terms) => ["row", ...terms.flatMap((term, i) => (i === 0 ? [] : [["op", "+"]]).concat([term < 0 && i > 0 ? paren(["num", numeral(term)]) : ["num", numeral(term)]]))];
+
   // Return the equation with the arrays of a step, {parts, one}: the formula and its answer, and the same for one element of the answer.
-  // filled(look) is the formula with look(name) in place of each letter. `stretch` is the shape to which the operands are broadcast.
+  // filled(look) is the formula with look(name) in place of each letter, without the words about it. `stretch` is the shape to which the operands are broadcast.
   function withNumbers(step, filled, stretch) {
     const { letters, answer, compute, at, lit, part } = depends.of(step);
     const result = numbers(answer, { at });
     // `of` gives the array of a letter; null leaves the formula out.
     const needed = (of, one) => digitsFor(one, (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))]))));
-    const formula = (of, made, count, brief = false) => {
+    const formula = (of, made, count) => {
       let known = true;
       const look = (name) => {
         known &&= Boolean(of(name));
         return numbers(of(name), made(name));
       };
-      const tree = filled && written(() => filled(look, brief), count);
+      const tree = filled && written(() => filled(look), count);
       return known ? tree : null;
     };
     const parts = Object.keys(letters).map(part);
     const isShorter = at !== null && filled && parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
     const count = !filled ? 4 : isShorter ? needed(part, answer.values[at]) : needed((name) => letters[name] ?? null, answer && isScalar(answer) ? answer.values[0] : null);
     const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), count); // the arrays agree with the element
-    const same = tree === null || JSON.stringify(bare(tree)) === JSON.stringify(result) || tree[1]?.array === answer;
-    const element = same || !isShorter ? null : formula(part, () => ({}), count, true);
+    const same = tree === null || reads(tree) === reads(result) || tree[1]?.array === answer;
+    const terms = same || at === null ? null : depends.terms(step); // their sum is the element
+    const element = same || !isShorter ? null : terms !== null ? sumOf(terms) : formula(part, () => ({}), count);
     const number = ["num", at === null ? "" : numberText(answer.values[at], state.digits)];
-    const isTold = element !== null && JSON.stringify(bare(element)) !== JSON.stringify(number); // an element that is only moved needs no formula
+    const isTold = element !== null && reads(element) !== reads(number); // an element that is only moved, or gets a sign, needs no formula
     return { parts: same ? [result] : [tree, result], one: isTold ? { index: indexOf(at, answer.shape), parts: [element, number] } : null };
   }
 
@@ -162,7 +168,7 @@ const equation = (() => {
     const edge = graph.edges[number];
     const left = derivative(labelOf(edge.source));
     const part = kind === "product" && edge.amount !== null;
-    const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look, brief) => safe(rule(edge, look, brief)));
+    const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look) => safe(rule(edge, look, true)));
     const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name))) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
     const { parts, one } = quiz.hides(step) ? { parts: [["num", "?"]], one: null } : withNumbers(step, filled, edge.elementwise ? edge.raw.shape : null);
     return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one };

@@ -197,6 +197,14 @@ class BoxView {
     return false;
   }
 
+  // Write what stands after the last dot of the name, if no other box is called so.
+  shorten(boxes) {
+    const last = ({ names: [name] }) => name.split(".").at(-1);
+    if (/[\s()[\]]/.test(this.names[0]) || boxes.some((other) => other !== this && last(other) === last(this))) return;
+    this.names = [...this.names, last(this)];
+    this.squeeze();
+  }
+
   writeLines(lines, x, y, row, size = 1) {
     const key = [lines, x, y, row].join("\n");
     if (this.seen.get("name") === key) return;

@@ -233,23 +233,44 @@ class SceneView {
     });
     dealt(cards, this.cards, pane, taken);
     const covers = cards.length === 0 ? [] : taken;
-    for (const { group, about } of this.boxes) group.classList.toggle("covered", covers.some((rect) => overlap(rect, camera.rect(about))) && (group.dataset.end === undefined || group.dataset.carded !== undefined));
+    for (const { group, about } of this.boxes) {
+      const rect = camera.rect(about);
+      const covered = covers.some((other) => overlap(other, rect)) && (group.dataset.end === undefined || group.dataset.carded !== undefined);
+      setAttributes(group, { "data-mute": covered ? "covered" : this.hasName(rect) ? null : "beyond" });
+    }
     this.tag([...taken]);
     this.showAmount(taken);
     this.showPulses();
   }
 
+  // Return whether the upper part of a box, where its name is, lies in the pane. A box that is larger than the pane may leave it.
+  hasName({ left, right, top, bottom, width, height }) {
+    const name = { left, right, top, bottom: Math.min(bottom, top + 2 * camera.TEXT) };
+    return width > this.pane.width || height > this.pane.height || inSight(name, this.pane);
+  }
+
+  // Write the name of a box that the pane's edge cuts into the part that is in the pane, if it fits.
+  nameAtEdge({ group, about, names }, taken) {
+    if (group.dataset.mute !== "beyond") return [];
+    const { width, height } = this.pane;
+    const rect = camera.rect(about);
+    const seen = { left: Math.max(0, rect.left), right: Math.min(width, rect.right), top: Math.max(0, rect.top), bottom: Math.min(height, rect.bottom) };
+    const [x, y, row] = [(seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2, 1.3 * camera.TEXT];
+    const lines = taken.some((other) => overlap(other, seen)) ? [] : named(names, ((seen.right - seen.left - 8) * 13) / camera.TEXT, Math.floor((seen.bottom - seen.top) / row));
+    return lines.map((line, i) => svgElement("text", { class: "label name", "text-anchor": "middle", x, y: y + row * (i - lines.length / 2 + 0.78) }, line.trim()));
+  }
+
   // In the whole program, write a name alone into its box if there is no room for more. If it does not fit even so, write it beside the
   // box, where it covers neither another box nor a name.
   tag(taken) {
-    if (!this.whole) return this.tags.replaceChildren();
+    if (!this.whole) return this.tags.replaceChildren(...this.boxes.flatMap((box) => this.nameAtEdge(box, taken)));
     const rects = this.boxes.map(({ about }) => camera.rect(about));
     const cut = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
     const nameless = cut.filter((box) => box.isPicture || !box.squeeze(1));
     const tags = nameless.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane) }));
     const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
     for (const box of placed) box.texts.name.replaceChildren();
-    for (const box of nameless) if (!placed.has(box)) box.squeeze();
+    for (const box of nameless) if (!placed.has(box) && !box.squeeze()) box.shorten(this.boxes);
     for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import nn
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.scene_tree import MOST_IN_SCENE
 from minigrad.graph.pages.scenes import scenes
@@ -333,6 +334,29 @@ def test_a_value_that_two_statements_read_is_no_part_of_one() -> None:
     check(graph, found, home)
     (tanh,) = [node.id for node in graph.nodes if node.operation == "tanh"]
     assert home[tanh] == 0
+
+
+def test_data_that_the_program_hands_to_a_module_are_a_box_outside_of_it() -> None:
+    """The module's own weights stay inside."""
+
+    class Doubled(nn.Module):
+        def __init__(self) -> None:
+            self.inner = nn.Affine(2, 2, rng=np.random.default_rng(0))
+
+        def forward(self, data: Any) -> Any:
+            return np.tanh(self.inner(data)) * 2.0
+
+    model, points = Doubled(), np.arange(6.0, dtype=np.float32).reshape(3, 2)
+    with mg.trace():
+        loss = (model(points) ** 2).sum()
+    graph, found, home = drawn(loss)
+    title = {node.label: found[home[node.id]]["title"] for node in graph.nodes}
+    assert (title["points"], title["inner.weight"], title["inner.bias"]) == ("", "inner", "inner")
+    (scene,) = (one for one in found[0]["boxes"] if "scene" in one)
+    number = next(node.id for node in graph.nodes if node.label == "points")
+    boxes = found[0]["boxes"]
+    ends = [(boxes[line["from"]].get("node"), boxes[line["to"]].get("scene")) for line in found[0]["lines"]]
+    assert (number, scene["scene"]) in ends
 
 
 def test_a_module_of_modules_is_open_if_all_is_readable_at_once() -> None:
