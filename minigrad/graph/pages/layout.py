@@ -62,20 +62,33 @@ def lay_out(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int
         sizes: the width and the height of each box.
         lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
     """
+    return placed(ordered(len(sizes), lines), sizes)
+
+
+def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:
+    """Return the connected parts with their layers, whose order does not depend on the sizes of the boxes."""
     parts = []
-    for boxes, numbers in _parts(len(sizes), lines):
-        local = {box: i for i, box in enumerate(boxes)}
-        inner = [(local[lines[n][0]], local[lines[n][1]]) for n in numbers]
-        parts.append((boxes, numbers, _lay_out_part([sizes[box] for box in boxes], inner)))
-    whole = Laid(0.0, 0.0, [(0.0, 0.0)] * len(sizes), [[] for _ in lines])
-    corners = _shelves([(part.width, part.height) for _, _, part in parts])
-    for (boxes, numbers, part), (left, top) in zip(parts, corners):
+    for own, numbers in _parts(boxes, lines):
+        local = {box: i for i, box in enumerate(own)}
+        found = put_on_layers(len(own), [(local[lines[n][0]], local[lines[n][1]]) for n in numbers])
+        uncross(found)
+        parts.append((own, numbers, found))
+    return parts
+
+
+def placed(parts: Sequence[Part], sizes: Sequence[tuple[float, float]]) -> Laid:
+    """Place the boxes of ordered parts, and the lines between them."""
+    laid = [_place_part(found, [sizes[box] for box in boxes]) for boxes, _, found in parts]
+    if len(parts) == 1:
+        return laid[0]
+    whole = Laid(0.0, 0.0, [(0.0, 0.0)] * len(sizes), [[] for _, numbers, _ in parts for _ in numbers])
+    corners = _shelves([(part.width, part.height) for part in laid])
+    for (boxes, numbers, _), part, (left, top) in zip(parts, laid, corners):
         for box, (x, y) in zip(boxes, part.centres):
-            whole.centres[box] = (round(x + left, 2), round(y + top, 2))
+            whole.centres[box] = (x + left, y + top)
         for number, route in zip(numbers, part.routes):
-            whole.routes[number] = [(round(x + left, 2), round(y + top, 2)) for x, y in route]
+            whole.routes[number] = [(x + left, y + top) for x, y in route]
         whole.width, whole.height = max(whole.width, left + part.width), max(whole.height, top + part.height)
-    whole.gaps = parts[0][2].gaps if len(parts) == 1 else []
     return whole
 
 
@@ -113,10 +126,8 @@ def _shelves(sizes: Sequence[tuple[float, float]]) -> list[Point]:
     return corners
 
 
-def _lay_out_part(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]]) -> Laid:
-    """Lay out one connected part."""
-    found = put_on_layers(len(sizes), lines)
-    uncross(found)
+def _place_part(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
+    """Place one connected part."""
     widths = [width for width, _ in sizes] + [0.0] * (len(found.above) - len(sizes))
     x = straighten(found, widths)
     bands = _bands(found, x, sizes)
@@ -171,7 +182,7 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     for k, (before, column) in enumerate(pairwise(columns)):
         column.dx = before.right + before.dx + GAP[0] + LANE * len(leaving[k]) - column.left
     homes = [columns[bisect_right(cuts, y)] for _, y in laid.centres]
-    centres = [(round(x + home.dx, 2), round(y + home.dy, 2)) for (x, y), home in zip(laid.centres, homes)]
+    centres = [(x + home.dx, y + home.dy) for (x, y), home in zip(laid.centres, homes)]
     routes = []
     for number, parts in enumerate(pieces):
         route = [(x + columns[k].dx, y + columns[k].dy) for k, part in parts[:1] for x, y in part]
@@ -181,7 +192,7 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
             places = (route[-1], end[0]) if k < other else (end[0], route[-1])
             way = _gutter(*places, columns[first], lane[first, number], len(leaving[first]), room)
             route += (way if k < other else way[::-1]) + end
-        routes.append([(round(x, 2), round(y, 2)) for x, y in route])
+        routes.append(route)
     height = max(column.bottom + column.dy for column in columns) + room
     return Laid(columns[-1].right + columns[-1].dx, height, centres, routes, turns=sum(map(len, leaving)))
 
@@ -332,6 +343,9 @@ def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
                 layer[box] = max(layer[source] for source in above[box]) + 1
     number = {old: new for new, old in enumerate(sorted(set(layer)))}  # removes empty layers
     return [number[old] for old in layer]
+
+
+Part = tuple[list[int], list[int], Layers]  # the boxes and the lines of a connected part
 
 
 # The order on each layer

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, in_columns, lay_out
+from .layout import Laid, in_columns, ordered, placed
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:
@@ -128,19 +128,21 @@ def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -
     The lines of each one lead from top to bottom, or from left to right. It is in columns, or in rows, if this makes the
     picture much larger.
     """
-    ways = []
+    parts = ordered(len(sizes), lines)
+    ways: list[tuple[Laid, bool]] = []
     for turned in (False, True):
         own = [(h, w) for w, h in sizes] if turned else sizes
-        laid = lay_out(own, lines)
+        laid = placed(parts, own)
         found = [laid] + [in_columns(laid, own, count) for count in range(2, MOST_COLUMNS + 1)]
-        ways += [(_form(one, turned), TURNED**one.turns) for one in found if one is not None]
+        ways += [(one, turned) for one in found if one is not None]
 
-    def scale(way: tuple[dict[str, Any], float], pane: tuple[int, int]) -> float:
-        form, worth = way
-        return worth * min(pane[0] / form["width"], pane[1] / form["height"], LARGEST)
+    def scale(way: tuple[Laid, bool], pane: tuple[int, int]) -> float:
+        laid, turned = way
+        width, height = (laid.height, laid.width) if turned else (laid.width, laid.height)
+        return TURNED**laid.turns * min(pane[0] / math.ceil(width), pane[1] / math.ceil(height), LARGEST)
 
-    best = [max(ways, key=lambda way: scale(way, pane))[0] for pane in PANES]
-    return [way for way, _ in ways if any(way is form for form in best)]
+    best = [max(ways, key=lambda way: scale(way, pane)) for pane in PANES]
+    return [_form(*way) for way in ways if any(way is one for one in best)]
 
 
 def _form(laid: Laid, turned: bool) -> dict[str, Any]:
