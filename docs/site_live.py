@@ -15,19 +15,17 @@ import base64
 import gzip
 import hashlib
 import html
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from docs.site_pyodide import missing, release
+from docs.site_pyodide import missing, release, stored, used
 from minigrad.learn.tasks import Task, lessons, tasks
 
 HERE = Path(__file__).parent / "live"
@@ -152,11 +150,7 @@ def package(root: Path) -> bytes:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and path.parent.name != "__pycache__" and path.suffix not in (".pyi", ".typed"):
                 files[inside + path.relative_to(root).as_posix()] = path
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, path in files.items():
-            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return made.getvalue()
+    return stored({name: path.read_bytes() for name, path in files.items()})
 
 
 def write(root: Path, site: Path, copy: Path | None) -> dict[str, dict[str, Any]]:
@@ -175,7 +169,7 @@ def write(root: Path, site: Path, copy: Path | None) -> dict[str, dict[str, Any]
         if copy is None:
             table[name] = {**pinned, "from": release()["from"] + name, "packed": False}
         else:
-            table[name] = _stored(site / COPY, name, (copy / name).read_bytes(), pinned["group"])
+            table[name] = _stored(site / COPY, name, used(name, (copy / name).read_bytes()), pinned["group"])
     return table
 
 

@@ -13,6 +13,7 @@ the repository, and about 115 MB go over the network once.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -39,7 +40,11 @@ class NotHere(Exception):
 
 @cache
 def release() -> dict[str, Any]:
-    """Return what docs/live/release.json says: ``version``, ``from``, and by file name ``group``, ``bytes`` and ``sha256``."""
+    """Return what docs/live/release.json says: ``version``, ``from``, ``unused``, and for each of the ``files`` what is pinned.
+
+    That is its ``group``, ``bytes`` and ``sha256``. Matplotlib's wheel names two more, fonttools and pytz, which only a PDF and
+    pandas' dates need.
+    """
     found: dict[str, Any] = json.loads((Path(__file__).parent / "live" / "release.json").read_text(encoding="utf-8"))
     return found
 
@@ -78,6 +83,24 @@ def fetched() -> Path:
     if lacking := missing(folder):
         raise NotHere(f"these files are not those of Pyodide {release()['version']}: {', '.join(lacking)}")
     return folder
+
+
+def used(name: str, content: bytes) -> bytes:
+    """Return an archive of the release without what pages do not use, as tests and sample data; another file as it is."""
+    if not name.endswith((".whl", ".zip")):
+        return content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = [one for one in archive.namelist() if not any(part in f"/{one}" for part in release()["unused"])]
+        return stored({one: archive.read(one) for one in names})
+
+
+def stored(files: dict[str, bytes]) -> bytes:
+    """Return a zip of these files, the same each time. It is not compressed inside, because a site packs it as a whole."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
+    return made.getvalue()
 
 
 def _from_npm(scratch: Path, folder: Path) -> None:

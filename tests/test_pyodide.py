@@ -1,13 +1,15 @@
 """The run in Pyodide: what is pinned, and that a machine without Node or a network is told so and fails nothing."""
 
 import hashlib
+import io
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from docs import site_pyodide
-from docs.site_pyodide import NotHere, cache_folder, fetched, missing, release
+from docs.site_pyodide import NotHere, cache_folder, fetched, missing, release, stored, used
 from tests.pyodide import __main__ as command, plugin
 
 
@@ -35,6 +37,14 @@ def test_a_file_that_was_changed_counts_as_missing(tmp_path: Path, monkeypatch: 
     assert missing(tmp_path) == ["a"]
     (tmp_path / "a").write_bytes(b"right")
     assert missing(tmp_path) == []
+
+
+def test_a_copy_leaves_out_what_pages_do_not_use_and_packs_the_rest_later() -> None:
+    content = stored({"a/b.py": b"x" * 99, "a/tests/test_b.py": b"y", "a/mpl-data/sample_data/c.csv": b"z"})
+    with zipfile.ZipFile(io.BytesIO(used("a.whl", content))) as archive:
+        assert archive.namelist() == ["a/b.py"] and archive.read("a/b.py") == b"x" * 99
+        assert archive.getinfo("a/b.py").compress_type == zipfile.ZIP_STORED
+    assert used("a.wasm", content) == content
 
 
 def test_without_npm_the_reason_is_said_and_nothing_fails(

@@ -13,7 +13,7 @@ export const onStatus = (listener) => { tell = listener; };
 function script(address) {
   return new Promise((resolve, reject) => {
     const element = document.createElement("script");
-    Object.assign(element, { src: address, onload: resolve, onerror: () => reject(new Error(address)) });
+    Object.assign(element, { src: address, onload: resolve, onerror: () => reject(new Error(word("notFile", { name: address.split("/").pop() }))) });
     document.head.append(element);
   });
 }
@@ -34,8 +34,8 @@ async function fetched(name, file, progress) {
   const address = new URL(file.from, document.baseURI).href;
   if (address.startsWith("file:")) return fromScript(address, name);
   const options = file.sha256 && !file.packed ? { integrity: `sha256-${file.sha256}` } : {};
-  const response = await fetch(address + (file.packed ? ".gz" : ""), options);
-  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  const response = await fetch(address + (file.packed ? ".gz" : ""), options).catch(() => null);
+  if (!response?.ok) throw new Error(word("notFile", { name }));
   const bytes = await response.blob();
   progress(bytes.size);
   return file.packed ? unpacked(bytes) : bytes.arrayBuffer();
@@ -79,7 +79,7 @@ async function start() {
   tell(word("starting"));
   begin();
   const groups = ["numpy", ...loaded];
-  const answer = await send({ start: true, files: { ...held }, packages: namesOf(groups) });
+  const answer = await send({ start: Object.keys(settings.files), files: { ...held }, packages: namesOf(groups) });
   if (answer.error) throw new Error(answer.error);
   const graphviz = await get(["graphviz"]);
   if (held["graphviz.mjs"]) await send({ graphviz: true, files: graphviz });

@@ -6,7 +6,14 @@ self.importScripts = undefined;
 
 const named = (address) => String(address?.url ?? address).split("/").pop();
 
-async function start(files, packages) {
+// The lock file of Pyodide, in which no package asks for one that this site leaves out.
+function lock(text, names) {
+  const all = JSON.parse(text);
+  for (const one of Object.values(all.packages)) one.depends = one.depends.filter((name) => names.includes(all.packages[name]?.file_name));
+  return all;
+}
+
+async function start(files, packages, names) {
   const kinds = { wasm: "application/wasm", json: "application/json" };
   self.fetch = async (address) => {
     const bytes = files[named(address)];
@@ -19,7 +26,7 @@ async function start(files, packages) {
   const place = "https://pyodide.invalid/";  // every address under it is answered by the function above
   python = await loadPyodide({
     indexURL: place, packageBaseUrl: place, createPyodideModule, env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
-    lockFileContents: JSON.parse(new TextDecoder().decode(files["pyodide-lock.json"])),
+    lockFileContents: lock(new TextDecoder().decode(files["pyodide-lock.json"]), names),
   });
   await load(files, packages);
   const site = python.runPython("import site; site.getsitepackages()[0]");
@@ -40,7 +47,7 @@ let held = {};
 self.onmessage = async ({ data }) => {
   try {
     if (data.files) Object.assign(held, data.files);
-    if (data.start) await start(held, data.packages);
+    if (data.start) await start(held, data.packages, data.start);
     else if (data.packages) await load(held, data.packages);
     if (data.graphviz) {
       const { instance } = await import(URL.createObjectURL(new Blob([held["graphviz.mjs"]], { type: "text/javascript" })));
