@@ -173,6 +173,15 @@ def test_a_cell_hands_over_its_pages_and_pictures(do: Do) -> None:
     assert found["pictures"] == [["a.svg", "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4="]]
 
 
+def test_a_program_that_lacks_a_package_names_it_also_where_a_library_imported_it(do: Do) -> None:
+    code = "def draw():\n    try:\n        import no_such.part\n    except ImportError as error:\n"
+    code += "        raise RuntimeError('drawing needs it') from error\n"
+    assert do("program", code=code + "draw()", command=[])["lacking"] == "no_such"
+    assert (
+        do("program", code="1 / 0", command=[])["lacking"] is None is do("program", code="x = 1", command=[])["lacking"]
+    )
+
+
 def test_the_playground_runs_a_command_of_minigrad(do: Do) -> None:
     code = "import minigrad as mg\nx = mg.Tensor(2.0, requires_grad=True)\nloss = x * x\nprint('here')\n"
     found = do("program", code=code, command=["explain", "program.py", "--out", "explain.html"])

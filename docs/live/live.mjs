@@ -70,7 +70,7 @@ function results(parent) {
   return {
     element,
     begin() { element.hidden = false; text.textContent = ""; rest.replaceChildren(); text.hidden = true; },
-    print(more) { text.hidden = false; text.append(more); },
+    print(more) { text.hidden = more === null; if (more === null) text.textContent = ""; else text.append(more); },  // null: it runs again
     text(all) { text.textContent = all; text.hidden = !all; element.hidden = false; },
     error(all) { rest.append(make("pre", { className: "live-error", textContent: all })); },
     picture([name, source]) { rest.append(make("img", { src: source, alt: name })); },

@@ -100,7 +100,7 @@ def _command(words: list[str]) -> int:
 
 def _outcome(run: Callable[[], Any], file: str) -> dict[str, Any]:
     """Return what a run printed, the error that ended it, and the pictures, pages and programs that it wrote."""
-    before, status, error = _written(), None, ""
+    before, status, error, lacking = _written(), None, "", None
     sent = Sent()
     with contextlib.redirect_stdout(sent), contextlib.redirect_stderr(sent):
         try:
@@ -108,11 +108,12 @@ def _outcome(run: Callable[[], Any], file: str) -> dict[str, Any]:
         except SystemExit as end:
             error = str(end.code) if end.code not in (None, 0) else ""
         except BaseException as problem:
-            error = _said(problem, file)
+            error, lacking = _said(problem, file), _lacking(problem)
     new = [path for path, when in sorted(_written().items()) if before.get(path) != when]
     return {
         "printed": sent.text(),
         "error": error,
+        "lacking": lacking,
         "status": status,
         "pictures": [[path, _picture(Path(path))] for path in new if path.endswith(PICTURES)],
         "pages": [[path, Path(path).read_text(encoding="utf-8")] for path in new if path.endswith(PAGES)],
@@ -126,6 +127,16 @@ def _said(problem: BaseException, file: str) -> str:
     while trace is not None and trace.tb_frame.f_code.co_filename != file:
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(problem), problem, trace or problem.__traceback__)).rstrip()
+
+
+def _lacking(problem: BaseException) -> str | None:
+    """The package that is not there and ended the program, by its import name: the page may have it, and runs again."""
+    each: BaseException | None = problem
+    while each is not None:
+        if isinstance(each, ModuleNotFoundError) and each.name:
+            return each.name.partition(".")[0]
+        each = each.__cause__ or each.__context__
+    return None
 
 
 def _written() -> dict[str, int]:

@@ -6,6 +6,7 @@ const about = document.querySelector('script[type="application/json"][data-live]
 export const settings = about ? JSON.parse(about.textContent) : null;  // written by docs/site_live.py
 
 const held = {};  // the bytes of each file by its name
+const LAZY = ["matplotlib", "scipy"];  // groups of files that are fetched when a program needs them
 let worker = null, ready = null, waiting = new Map(), count = 0, loaded = new Set();
 let tell = () => {};
 export const onStatus = (listener) => { tell = listener; };
@@ -72,7 +73,7 @@ function begin() {
   };
 }
 
-const namesOf = (groups) => groups.filter((group) => ["numpy", "matplotlib", "scipy"].includes(group));
+const namesOf = (groups) => groups.filter((group) => ["numpy", ...LAZY].includes(group));
 
 async function start() {
   await get(["python", "numpy", "minigrad"]);
@@ -90,22 +91,31 @@ async function start() {
 export async function python(programs = []) {
   ready ??= start();
   try { await ready; } catch (error) { ready = null; throw error; }
-  for (const group of ["matplotlib", "scipy"]) {
+  for (const group of LAZY) {
     const imports = new RegExp(`^\\s*(?:import|from)\\s+${group}\\b`, "m");
-    if (loaded.has(group) || !programs.some((text) => imports.test(text))) continue;
-    const files = await get([group]);
-    tell(word("packages", { name: group }));
-    const answer = await send({ files, packages: [group] });
-    if (answer.error) throw new Error(answer.error);
-    loaded.add(group);
+    if (!loaded.has(group) && programs.some((text) => imports.test(text))) await load(group);
   }
   tell(word("ready"));
 }
 
+async function load(group) {
+  const files = await get([group]);
+  tell(word("packages", { name: group }));
+  const answer = await send({ files, packages: [group] });
+  if (answer.error) throw new Error(answer.error);
+  loaded.add(group);
+}
+
 // The answer of live.py to a request; `said` gets what is printed meanwhile. null: the worker was ended.
-export async function ask(request, said, programs = []) {
-  await python(programs);
-  const answer = await send({ request }, said);
+// A program that ended because a package is not loaded yet, which minigrad imported for it, runs again with it.
+export async function ask(request, said) {
+  await python();
+  let answer = await send({ request }, said);
+  if (LAZY.includes(answer?.lacking) && !loaded.has(answer.lacking)) {
+    await load(answer.lacking);
+    said(null);
+    answer = await send({ request }, said);
+  }
   if (!answer?.ended) return answer;
   end();
   return { ...answer, error: word("ended", { error: answer.error }) };
