@@ -192,7 +192,7 @@ function folderButtons() {
       const answer = await ask({ do: "export", language, learner: learner(), files: store.files() }, () => {});
       if (!answer?.zip) return;
       store.setFiles(answer.files);
-      store.save(`${learner()}.zip`, Uint8Array.from(atob(answer.zip), (letter) => letter.charCodeAt(0)), "application/zip");
+      store.save(`${learner()}.zip`, store.bytesOf(answer.zip), "application/zip");
     }),
     button("load", () => store.open(".zip", async (file) => {
       const bytes = new Uint8Array(await file.arrayBuffer());

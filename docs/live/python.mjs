@@ -1,5 +1,6 @@
 // Python in a worker: its files are fetched and checked once, and a new worker takes them over when one was ended.
 import workerText from "./python.worker.js";  // its text: the loader of .worker.js is that of text
+import { bytesOf } from "./store.mjs";
 import { word } from "./words.mjs";
 
 const about = document.querySelector('script[type="application/json"][data-live]');
@@ -28,7 +29,7 @@ async function fromScript(address, name) {
   await script(`${address}.js`);
   const text = globalThis.minigradFiles[name];
   delete globalThis.minigradFiles[name];
-  return unpacked(new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]));
+  return unpacked(new Blob([bytesOf(text)]));
 }
 
 async function fetched(name, file, progress) {

@@ -18,6 +18,13 @@ export function files() {
 }
 export function setFiles(found) { for (const [name, text] of Object.entries(found)) set(`course/${name}`, text); }
 
+// The bytes that base64 stands for; a loop, because a function for each letter takes a second for 15 MB.
+export function bytesOf(base64) {
+  const letters = atob(base64), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
 async function through(stream, bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
@@ -33,7 +40,7 @@ export async function fromLink() {
   const found = /^#code=([\w-]+)$/.exec(location.hash);
   if (!found || found[1].length > LIMIT) return null;
   try {
-    const bytes = Uint8Array.from(atob(found[1].replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+    const bytes = bytesOf(found[1].replace(/-/g, "+").replace(/_/g, "/"));
     return new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes));
   } catch { return null; }
 }
