@@ -185,6 +185,8 @@ def _nan(options: argparse.Namespace, target: Target) -> int:
     if origin is None:
         origin = find_nan(_with_backward(found).tensors, found.params)
     print(origin or "no NaN and no infinity, neither forward nor backward")
+    if origin and origin.origin.was_given:
+        print(f"If the program trains: `minigrad debug {options.target}` names the step at which it began, and the line.")
     status = FINE
     if _wants_drawing(options):
         status = _show(origin.graph if origin else draw_dot(found.tensors, found.params), options)

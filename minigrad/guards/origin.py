@@ -73,6 +73,12 @@ class Origin(NamedTuple):
         """The first one: "nan", "inf" or "-inf"."""
         return worst(self.made[place_of(self.made)])
 
+    @property
+    def was_given(self) -> bool:
+        """Whether a value with which the computation began already held one, such as a weight after a bad update."""
+        operands = self.run.edges_into()[self.node.id] if self.edge is None else ()
+        return any(self.run.nodes[edge.source].operation is None and is_bad(edge.value) for edge in operands)
+
     def _values(self) -> dict[str, Any]:
         edges = self.run.edges_into()[self.node.id]
         return {edge.argument: edge.value for edge in edges if edge.value is not None}

@@ -274,7 +274,19 @@ def test_nan_says_where_it_began(program, said):
     assert status == 1 and out.startswith(
         "in the backward pass, the derivative of 'np.sqrt(x)' with respect to x made the first inf"
     )
+    assert "debug" not in out
     assert said("nan", "lesson.py:fine")[:2] == (0, "no NaN and no infinity, neither forward nor backward\n")
+
+
+def test_nan_names_the_command_for_a_training_whose_weights_are_nan_already(program, said):
+    program(
+        "import numpy as np\nimport minigrad as mg\nw = mg.Tensor(1.0, requires_grad=True)\n"
+        "with np.errstate(all='ignore'):\n"
+        "    for _ in range(20):\n        loss = (w * 3) ** 2\n        w.grad = None\n        loss.backward()\n"
+        "        w.data = w.data - 1e30 * w.grad.data\n"
+    )
+    status, out, _ = said("nan", "lesson.py")
+    assert status == 1 and "`minigrad debug lesson.py` names the step" in out
 
 
 # --- what goes wrong ---
