@@ -252,6 +252,7 @@ class AtPoint:
     """A function at a point, recorded from leaves of its own, and differentiated by sweeps that end at these leaves.
 
     Attributes:
+        output: the value of the function, as plain arrays.
         values: the arguments, each as one flat array.
         here: the output as one flat array.
         kind: the ``numpy.finfo`` of the least precise array of the output.
@@ -265,11 +266,12 @@ class AtPoint:
             output = f(*map_leaves(lambda t: t, starts))  # f may change the containers that it gets
         self._starts = [t._node for t in leaves(starts)]
         self._ends = [t._node if isinstance(t, Tensor) else None for t in leaves(output)]
-        self._output = map_leaves(_plain, output)
+        self.output = map_leaves(_plain, output)
         self.values = [row(arg) for arg in args]
-        self.here = row(self._output)
+        self.here = row(self.output)
         self._coarse: Array = np.zeros(self.here.shape)
-        kinds = [np.finfo(getattr(leaf, "dtype", np.float64)) for leaf in leaves(self._output)]
+        dtypes = [getattr(leaf, "dtype", np.dtype(float)) for leaf in leaves(self.output)]
+        kinds = [np.finfo(dtype) for dtype in dtypes if dtype.kind in "fc"]
         self.kind = max(kinds, key=lambda kind: float(kind.eps), default=np.finfo(np.float64))
 
     def moved(self, moves: Sequence[Array | None]) -> list[Any]:
@@ -317,7 +319,7 @@ class AtPoint:
     def pulled(self, u: Array) -> list[Array]:
         """Return the cotangents of the arguments for the cotangent ``u`` of the output, each as one flat array."""
         seeds: dict[Any, Array] = {}
-        for node, g in zip(self._ends, leaves(shaped(u, self._output))):
+        for node, g in zip(self._ends, leaves(shaped(u, self.output))):
             if node is not None:
                 g = g.astype(node.dtype)
                 seeds[node] = seeds[node] + g if node in seeds else g
@@ -329,7 +331,7 @@ class AtPoint:
     def cotangent(self, rng: np.random.Generator) -> Any:
         """Return a random cotangent of the output, of length 1."""
         drawn = rng.standard_normal(self.here.shape) + 1j * rng.standard_normal(self.here.shape)
-        return shaped(drawn / max(float(np.linalg.norm(drawn)), 1e-12), self._output)
+        return shaped(drawn / max(float(np.linalg.norm(drawn)), 1e-12), self.output)
 
 
 def double(value: Any) -> Any:
