@@ -150,7 +150,7 @@ def _profile(options: argparse.Namespace, target: Target) -> int:
     except NoLoss:
         if _wants_drawing(options):
             raise
-    print(costs.table(options.most))
+    print(costs)
     if found is not None and _wants_drawing(options):
         return _show(draw_dot(found.tensors, found.params), options)
     return FINE
@@ -202,12 +202,12 @@ def _wants_drawing(options: argparse.Namespace) -> bool:
 
 def _show(graph: Drawing, options: argparse.Namespace) -> int:
     """Print the graph as text, or write it to --out in the format of its suffix."""
-    for name in ("depth", "color", "rankdir", "tensors", "views", "max_nodes"):
+    for name in ("depth", "color", "tensors"):
         if getattr(options, name) is not None:
             setattr(graph, name, getattr(options, name))
     path: Path | None = options.out or (Path("graph.html") if options.open else None)
     if path is None or path.suffix == ".txt":
-        small = graph if options.depth is None and options.max_nodes is None else graph.drawn()
+        small = graph if options.depth is None else graph.drawn()
         if path is None:
             print(small.to_text(), end="")
             return FINE
@@ -268,7 +268,6 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--open", action="store_true", help=OPEN)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
     costs = command("profile", _profile, "show where time and memory go")
-    costs.add_argument("--most", type=at_least(1), default=20, metavar="N", help="rows of a table (default: 20)")
     _add_drawing_options(costs, color="time")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))
     _add_drawing_options(command("nan", _nan, "find the operation that made the first NaN or infinity"))
@@ -288,9 +287,5 @@ def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = No
     option("--out", f"the suffix sets the format: {' '.join(FORMATS)}", type=file_to_write(*FORMATS), metavar="FILE")
     option("--depth", "modules at nesting level N become boxes (0: outermost)", type=at_least(0), metavar="N")
     option("--color", "the meaning of the node colours", choices=("grad", "time", "memory"), default=color)
-    option("--rankdir", "left to right, or top to bottom", choices=("LR", "TB"))
-    most = "draw modules as boxes above N nodes (default: what a slide can show)"
-    option("--max-nodes", most, type=at_least(1), metavar="N")
     option("--tensors", "show the numbers of up to 40 nodes", action="store_true", default=None)
-    option("--no-views", "hide reshape, transpose ...", dest="views", action="store_false", default=None)
     option("--open", OPEN, action="store_true")

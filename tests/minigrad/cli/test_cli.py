@@ -112,7 +112,7 @@ def test_a_file_is_run_as_main_and_its_variable_loss_counts(program, said):
     assert "weight  () float64  grad 3" in out
 
 
-@pytest.mark.parametrize("option", ["--n", "--no", "--max"])
+@pytest.mark.parametrize("option", ["--t", "--dep", "--col"])
 def test_an_option_of_the_program_is_not_taken_for_the_beginning_of_ours(option, program, said):
     program(LESSON)
     status, out, err = said("graph", "lesson.py:lesson", option, "5")
@@ -123,10 +123,10 @@ def test_an_option_of_the_program_is_not_taken_for_the_beginning_of_ours(option,
 def test_what_follows_the_dashes_is_the_programs_whatever_it_looks_like(program, said):
     program(
         "import sys\nimport minigrad as mg\n"
-        "assert sys.argv[1:] == ['--n', '5', '--no-views', '--', '-h'], sys.argv\n"
+        "assert sys.argv[1:] == ['--n', '5', '--tensors', '--', '-h'], sys.argv\n"
         "loss = mg.Tensor(2.0, requires_grad=True) * 3.0\n"
     )
-    status, _, err = said("graph", "lesson.py", "--", "--n", "5", "--no-views", "--", "-h")
+    status, _, err = said("graph", "lesson.py", "--", "--n", "5", "--tensors", "--", "-h")
     assert status == 0, err
 
 
@@ -177,11 +177,11 @@ def test_the_suffix_of_out_says_what_to_write(program, said, suffix, start):
 
 def test_options_of_the_drawing_arrive(program, said):
     program()
-    said("graph", "lesson.py:lesson", "--out", "a.dot", "--rankdir", "TB", "--tensors")
-    said("graph", "lesson.py:lesson", "--out", "b.dot", "--rankdir", "LR")
+    said("graph", "lesson.py:lesson", "--out", "a.dot", "--tensors")
+    said("graph", "lesson.py:lesson", "--out", "b.dot", "--color", "memory")
     a, b = Path("a.dot").read_text(encoding="utf-8"), Path("b.dot").read_text(encoding="utf-8")
-    assert "rankdir=TB" in a and "rankdir=LR" in b
     assert "0.5" in a and "0.5" not in b  # the values of w
+    assert "bytes kept for backward" in b and "bytes kept for backward" not in a
 
 
 def test_open_shows_the_page(program, said, monkeypatch):
