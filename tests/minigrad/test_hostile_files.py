@@ -91,13 +91,9 @@ def test_no_flipped_byte_goes_unseen(path: Path) -> None:
 # --- many of them ---
 
 VALUES: list[Any] = [
-    None, True, 0, 1, -1, 2, 7, 10**9, -(2**63), 2**64, 10**40, 0.5, float("nan"), float("inf"), "", "x", "exp", "array0",
+    None, True, 0, 1, -1, 2, 7, 10**9, -(2**63), 2**64, 10**40, 0.5, float("nan"), float("inf"), "", "x", "w",
     "/etc/passwd", "\x1b[31m", "</script><script>alert(1)</script>", "\u202e", "\ud800", "a" * 20_000, [], {}, [[]], [0, 0],
-    {"array": "array0"}, {"array": "array1", "complex": True}, {"scalar": {"array": "array0"}}, {"dtype": "<f8"},
-    {"dtype": "O"}, {"dtype": "<f16"}, {"float": "0x1p99999"}, {"float": "nan"}, {"parts": ["inf", "nan"]}, {"tuple": []},
-    {"list": [1, [2]]}, {"tuple": [{"slice": [None, None, -1]}]}, {"slice": [0, "a", None]}, {"ellipsis": 1},
-    {"ellipsis": True}, {"dict": [[{"list": []}, 1]]}, {"node": 0, "output": None},
-    {"node": 1, "output": 5, "value": {"array": "array0"}}, ["f", 1, "g"], ["f", 1, "g", "\x00", 1, 2, 3],
+    {"list": [1, [2]]}, {"float": "nan"},
 ]  # fmt: skip
 
 
@@ -201,4 +197,4 @@ def test_bent_checkpoints(count: int, path: Path, tmp_path: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numbers that are not finite
-        attack(tmp_path / "run" / "last.safetensors", path, count, resume)
+        assert attack(tmp_path / "run" / "last.safetensors", path, count, resume) < count / 2

@@ -26,7 +26,6 @@ class Provenance:
         node: the operation that made the first one.
         edge: the operand whose derivative was the first one, if the backward pass made it; None if the forward pass did.
         cause: the reason, in words.
-        made: the first array that holds a NaN or an infinity.
         origin: the result of the search.
     """
 
@@ -34,7 +33,6 @@ class Provenance:
     node: Node
     edge: Edge | None
     cause: str
-    made: Any = field(repr=False)
     origin: Origin = field(repr=False)
 
     def __str__(self) -> str:
@@ -105,7 +103,7 @@ def _provenance(graph: Graph, origin: Origin) -> Provenance:
         said[edge.target]["culprit"] = f"derivative for {edge.argument}: {made}"
     drawing = Drawing.of(graph, said)
     drawn = None if edge is None else drawing.edges[[*graph.edges].index(edge)]
-    return Provenance(drawing, drawing.nodes[node.id], drawn, origin.cause, origin.made, origin)
+    return Provenance(drawing, drawing.nodes[node.id], drawn, origin.cause, origin)
 
 
 def _reached(graph: Graph, start: int) -> set[int]:
