@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,13 @@ from typing import Any
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .draw.cells import MOST_NODES
-from .draw.drawn import DrawnGraph, Said, drawn
+from .draw.drawn import DrawnGraph
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simpler
 from .draw.text import write_text
 from .pages.html import drawing_page
 from .record.capture import capture
-from .record.model import Edge, Graph
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
@@ -44,19 +43,6 @@ class Drawing(DrawnGraph):
     max_nodes: int | None = MOST
     tensors: bool = False
     views: bool = True
-
-    @classmethod
-    def of(
-        cls, graph: Graph, nodes: Mapping[int, Said] | None = None, edges: Mapping[Edge, Said] | None = None, **how: Any
-    ) -> Drawing:
-        """Return a drawing of ``graph``.
-
-        Args:
-            nodes, edges: what a view says about some nodes, by id, and about some edges.
-            how: the fields that only a drawing has.
-        """
-        whole = drawn(graph, nodes, edges)
-        return cls(whole.nodes, whole.edges, whole.modules, whole.ends, whole.programs, **how)
 
     def drawn(self, most: float | None = None) -> Drawing:
         """Return the graph that the pictures show, simplified by ``depth``, ``views`` and ``most``.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..record.model import Edge, Graph, ModuleBox, Node
 
+_facts = {kind: attrgetter(*[each.name for each in fields(kind)]) for kind in (Node, Edge, ModuleBox)}
 Said = Mapping[str, Any]  # what a view says about a node or an edge: some fields of its record in a drawing
 AnyDrawn = TypeVar("AnyDrawn", bound="DrawnGraph")  # a function that simplifies a Drawing returns a Drawing
 
@@ -75,28 +76,27 @@ class DrawnGraph(Graph):
     edges: Sequence[DrawnEdge] = ()
     modules: Sequence[DrawnBox] = ()
 
+    @classmethod
+    def of(
+        cls, graph: Graph, nodes: Mapping[int, Said] | None = None, edges: Mapping[Edge, Said] | None = None, **how: Any
+    ) -> Self:
+        """Return a drawing of ``graph``.
+
+        Args:
+            nodes, edges: what a view says about some nodes, by id, and about some edges.
+            how: the fields that only a kind of drawing has.
+        """
+        said, of_edges = nodes or {}, edges or {}
+        return cls(
+            [DrawnNode(*_facts[Node](node), **said.get(node.id, {})) for node in graph.nodes],
+            [DrawnEdge(*_facts[Edge](edge), **of_edges.get(edge, {})) for edge in graph.edges],
+            [DrawnBox(*_facts[ModuleBox](box)) for box in graph.modules],
+            graph.ends,
+            graph.programs,
+            **how,
+        )
+
     if TYPE_CHECKING:  # the methods of a Graph return its own records
 
         def operations(self) -> Iterator[DrawnNode]: ...
         def edges_into(self) -> dict[int, list[DrawnEdge]]: ...  # type: ignore[override]
-
-
-_facts = {kind: attrgetter(*[each.name for each in fields(kind)]) for kind in (Node, Edge, ModuleBox)}
-
-
-def drawn(
-    graph: Graph, nodes: Mapping[int, Said] | None = None, edges: Mapping[Edge, Said] | None = None
-) -> DrawnGraph:
-    """Return the records of a drawing.
-
-    Args:
-        nodes, edges: what a view says about some nodes, by id, and about some edges.
-    """
-    said, of_edges = nodes or {}, edges or {}
-    return DrawnGraph(
-        [DrawnNode(*_facts[Node](node), **said.get(node.id, {})) for node in graph.nodes],
-        [DrawnEdge(*_facts[Edge](edge), **of_edges.get(edge, {})) for edge in graph.edges],
-        [DrawnBox(*_facts[ModuleBox](box)) for box in graph.modules],
-        graph.ends,
-        graph.programs,
-    )
