@@ -167,7 +167,9 @@ def write(root: Path, site: Path, copy: Path | None) -> dict[str, dict[str, Any]
         table[name] = _stored(folder, name, (root / "build" / "live" / inside).read_bytes(), name.split(".")[0])
     for name, pinned in release()["files"].items():
         if copy is None:
-            table[name] = {**pinned, "from": release()["from"] + name, "packed": False}
+            digest = base64.b64encode(bytes.fromhex(pinned["sha256"])).decode()
+            place = {"from": release()["from"] + name, "packed": False, "integrity": f"sha256-{digest}"}
+            table[name] = {"group": pinned["group"], "bytes": pinned["bytes"], **place}
         else:
             table[name] = _stored(site / COPY, name, used(name, (copy / name).read_bytes()), pinned["group"])
     return table

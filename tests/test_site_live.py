@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from docs import site_live
+from docs.site_pyodide import release
 from minigrad.learn import checker, inside
 from minigrad.learn.tasks import find, tasks
 
@@ -25,7 +26,7 @@ FILES = {
         "bytes": 3,
         "packed": False,
         "from": "https://cdn.example/v1/b.wasm",
-        "sha256": "0" * 64,
+        "integrity": "sha256-AAAA",
     },
 }
 HEAD = '<html lang="en"><head><meta charset="utf-8"></head><body><script>let a = 1;</script>'
@@ -108,6 +109,21 @@ def test_the_package_holds_what_a_page_needs_and_is_the_same_each_time() -> None
         "minigrad/learn/words.json",
     } <= names
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".pyi"))]
+
+
+def test_a_site_without_a_copy_names_pyodides_own_files_with_the_sums_that_a_browser_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_live, "NODE", {})
+    monkeypatch.setattr(site_live, "package", lambda root: b"")
+    table = site_live.write(tmp_path, tmp_path, None)
+    assert table.keys() == {"minigrad.zip", *release()["files"]} and table["minigrad.zip"]["packed"]
+    for name, pinned in release()["files"].items():
+        kind, _, digest = table[name]["integrity"].partition("-")
+        assert (
+            kind == "sha256" and base64.b64decode(digest).hex() == pinned["sha256"]
+        )  # base64: hexadecimal fits no file
+        assert table[name]["from"] == release()["from"] + name and not table[name]["packed"]
 
 
 def test_a_file_is_stored_packed_and_as_a_script(tmp_path: Path) -> None:

@@ -35,8 +35,7 @@ async function fromScript(address, name) {
 async function fetched(name, file, progress) {
   const address = new URL(file.from, document.baseURI).href;
   if (address.startsWith("file:")) return fromScript(address, name);
-  const options = file.sha256 && !file.packed ? { integrity: `sha256-${file.sha256}` } : {};
-  const response = await fetch(address + (file.packed ? ".gz" : ""), options).catch(() => null);
+  const response = await fetch(address + (file.packed ? ".gz" : ""), file.integrity ? { integrity: file.integrity } : {}).catch(() => null);
   if (!response?.ok) throw new Error(word("notFile", { name }));
   const bytes = await response.blob();
   progress(bytes.size);
