@@ -151,14 +151,14 @@ const toPython = (words) => ({ do: "learn", words, language, learner: learner(),
 
 // An exercise: the editor holds the file of the learner's folder, and the buttons are commands of `minigrad learn`.
 function exercise(block) {
-  const { task, file } = block.dataset;
-  const program = editable(block, `course/${file}`, () => command("check"));
+  const program = editable(block, `course/${block.dataset.file}`, () => command("check"));
   const check = button("check", () => command("check"), true);
   const tools = bar(check, button("hint", () => command("hint")), button("restart", () => restore(program)), ...folderButtons());
   const shown = results(block);
   program.place.after(tools.element);
   if (!store.kept()) tools.say(word("unsaved"));
   async function command(name) {
+    const { task, file } = block.dataset;
     await tools.work(async (running) => {
       await python([program.text()]);
       running();
@@ -177,7 +177,7 @@ function exercise(block) {
     }, SECONDS);
   }
   const state = JSON.parse(store.get("course/learn.json") ?? "{}");
-  if (state.passed?.includes(task)) mark(block, true);
+  if (state.passed?.includes(block.dataset.task)) mark(block, true);
 }
 
 function mark(block, passed) {

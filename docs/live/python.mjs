@@ -45,11 +45,16 @@ async function fetched(name, file, progress) {
 async function get(groups) {
   const names = Object.keys(settings.files).filter((name) => groups.includes(settings.files[name].group) && !held[name]);
   const all = names.reduce((sum, name) => sum + settings.files[name].bytes, 0);
-  let done = 0;
+  let done = 0, failed = false;
   const shown = (bytes) => (bytes / 1e6).toFixed(1);
-  const progress = (bytes) => tell(word("getting", { done: shown(done += bytes), all: shown(all) }));
+  const progress = (bytes) => { done += bytes; if (!failed) tell(word("getting", { done: shown(done), all: shown(all) })); };
   if (names.length) progress(0);
-  await Promise.all(names.map(async (name) => { held[name] = await fetched(name, settings.files[name], progress); }));
+  try {
+    await Promise.all(names.map(async (name) => { held[name] = await fetched(name, settings.files[name], progress); }));
+  } catch (error) {
+    failed = true;  // the rest is still on its way, and must not write over what is said of this file
+    throw error;
+  }
   return Object.fromEntries(names.map((name) => [name, held[name]]));
 }
 
