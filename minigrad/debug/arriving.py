@@ -251,38 +251,39 @@ def _writes(run: WatchedRun, look: FullLook, value: Any) -> list[At]:
 
 @check("changed data", "arrays calls")
 def changed_data(run: WatchedRun) -> Iterator[DebugFinding]:
-    """An array of the program that feeds the tape and is written to between steps."""
+    """An array of the program that feeds the tape and is written to, through a view, by each step."""
     prints = [look.prints for look in run.looks[:4]]
     if len(run.looks) < 3:
         return
-    given = {each for _, use in run.first.given for each in (address(use.raw), print_of(use.value))}
-    index = run.program.index(run.file)
+    given = [use.raw for look in run.looks[:2] for _, use in look.given]
     for name, value in run.first.values.items():
-        changes = len({p.get(name) for p in prints}) >= 3
-        if not changes or not isinstance(value, np.ndarray) or any(name not in look.prints for look in run.looks):
+        if not isinstance(value, np.ndarray) or any(name not in look.prints for look in run.looks):
             continue
-        if len({address(look.values[name]) for look in run.looks}) > 1:
-            continue  # the name got a new array
-        for assign in index.find(ast.Assign, lambda n: isinstance(n.targets[0], ast.Name)):
-            part = isinstance(assign.value, ast.Subscript)
-            viewed = assign.value.value if part else assign.value
-            if (
-                not isinstance(viewed, ast.Name)
-                or viewed.id != name
-                or not (part or given & {address(value), prints[0].get(name)})
-            ):
-                continue
+        if len({p.get(name) for p in prints}) < 3 or len({address(look.values[name]) for look in run.looks}) > 1:
+            continue  # it is the same, or the name got a new array
+        if not any(_is_part(raw, value) for raw in given):
+            continue
+        for index in map(run.program.index, run.program.files):
             for write in index.find((ast.AugAssign, ast.Assign)):
-                if write.lineno <= assign.lineno:
-                    continue
                 target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
                 base = target.value if isinstance(target, ast.Subscript) else target
                 stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
-                if stores and isinstance(base, ast.Name) and base.id == assign.targets[0].id:
-                    here, there = (index.file, write.lineno), (index.file, assign.lineno)
-                    facts: dict[str, Any] = {"name": name, "written": assign.lineno, "line": write.lineno}
-                    yield run.finding(SHOWN, run.looks[1].step, here, there, **facts)
+                view = run.program.views(index, base, name) if stores and isinstance(base, ast.Name) else None
+                if view is not None:
+                    facts: dict[str, Any] = {"name": name, "written": view[1], "line": write.lineno}
+                    yield run.finding(SHOWN, run.looks[1].step, (index.file, write.lineno), view, **facts)
                     return
+
+
+def _is_part(raw: Any, table: Any) -> bool:
+    """Return whether an array is a part of another one, or may be a part in another precision."""
+    cast = (
+        np.ndim(raw) > 1
+        and raw.shape[1:] == table.shape[1:]
+        and raw.dtype.kind == table.dtype.kind
+        and raw.dtype != table.dtype
+    )
+    return np.may_share_memory(raw, table) or cast
 
 
 def _draws(run: WatchedRun) -> bool:

@@ -15,7 +15,7 @@ from ..graph.record.trace import note_of
 from ..rules import dropout as dropouts, elementwise
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, in_models, print_of
-from .program import address
+from .program import At, address
 from .run import WatchedRun, index_arrays, median
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
@@ -26,6 +26,7 @@ RISES = 0.25  # the share of steps in which a loss on the same data rises
 OFTEN = 0.4  # the same, for a loss that falls on the whole
 WORSE = 1.15  # how much a loss on other data rises above its best
 BELOW = 20  # how many times its size a loss falls below 0
+PART = 4  # how many times as many rows a table has as a batch that could have more of them
 RANDOM = (dropouts.dropout,)  # operations whose result is drawn anew
 
 
@@ -207,10 +208,9 @@ def _fitted(run: WatchedRun) -> list[Any]:
 
 @check("repeated batch", "arrays calls")
 def repeated(run: WatchedRun) -> Iterator[DebugFinding]:
-    """New arrays with the same contents in each step, drawn by a generator that each step makes anew."""
-    looks = run.looks[:4]
-    prints = {_data_print(run, look) for look in looks}
-    if len(looks) < 4 or len(prints) > 1 or run.backward is None:
+    """The same few rows in each step: drawn by a generator that each step makes anew, or a small part of a table."""
+    looks = run.looks
+    if len(looks) < 4 or run.backward is None or len({_data_print(run, look) for look in looks[:4]}) > 1:
         return
     first, second = ({address(use.raw) for _, use in look.given} for look in looks[:2])
     new = [use for _, use in looks[0].given if looks[0].path(use.raw) is None or address(use.raw) not in first & second]
@@ -221,32 +221,48 @@ def repeated(run: WatchedRun) -> Iterator[DebugFinding]:
     again = [(i, c) for i, c in seeds if i.file == run.file and run.program.repeats(i, c, run.backward[1])]
     if new and again:
         rows = max(len(use.value) for use in new)
-        yield run.finding(LIKELY, 1, (again[0][0].file, again[0][1].lineno), rows=rows, looks=len(looks))
+        yield run.finding(LIKELY, 1, (again[0][0].file, again[0][1].lineno), rows=rows, looks=4)
+        return
+    if len({_data_print(run, look) for look in looks}) > 1 or len(set(run.watcher.places)) > 1:
+        return
+    for x in run.inputs(looks[0]):
+        sizes = [len(run.tables[path]) for path in run.tables_of(x.array)]
+        if x.array.ndim > 1 and sizes and min(sizes) >= PART * len(x.array):
+            facts: dict[str, Any] = {"rows": len(x.array), "looks": len(looks), "of": min(sizes)}
+            yield run.finding(LIKELY, 1, *run.chosen(x), say="part", **facts)
+            return
 
 
 @check("dropout", "calls tape")
 def dropout(run: WatchedRun) -> Iterator[DebugFinding]:
     """Dropout that ends during the training, or that runs for values that no step uses."""
-    names, steps = run.watcher.names, run.watcher.steps
-    module = getattr(sys.modules.get("nn.module"), "Module", None)
-    if not names or module is None:
+    steps, module = run.watcher.steps, getattr(sys.modules.get("nn.module"), "Module", None)
+    if module is None or not run.looks:
         return
     evals = run.program.calls(module.eval) + [
         (i, c) for i, c in run.program.calls(module.train) if run.program.argument(c, "mode", 0) is not None
     ]
-    ends = next((step for step, found in names if dropouts.dropout not in found), steps)
-    began, went = (dropouts.dropout in found for _, found in (names[0], names[-1]))
-    if began and not went and len(names) < 5 and steps - ends > ends and evals:
-        facts: dict[str, Any] = {"step": ends, "since": steps - ends}
-        yield run.finding(SHOWN, ends, (evals[0][0].file, evals[0][1].lineno), say="ended", **facts)
-        return
-    yield from _switch_forgotten(run)
+    trained = _training_lines(run)
+    last: dict[str, int] = {}  # of the calls that lead to the loss: after how many steps
+    for (name, way), step in run.watcher.switched_last.items():
+        if all((at.file, at.line) in trained or in_models(at) for at in way):
+            last[name] = max(last.get(name, 0), step + 1)
+    for name, ends in last.items():
+        if steps - ends > ends and evals and len(set(run.watcher.places)) == 1:
+            facts: dict[str, Any] = {"name": name, "step": ends, "since": steps - ends}
+            yield run.finding(SHOWN, ends, (evals[0][0].file, evals[0][1].lineno), run.backward, say="ended", **facts)
+            return
+    yield from _switch_forgotten(run, trained)
 
 
-def _switch_forgotten(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Dropout, or batch normalisation by the batch's own mean, in calls whose results no step uses."""
+def _training_lines(run: WatchedRun) -> set[At]:
+    """Return the lines that led to the losses."""
     trained = {(p.file, p.line) for look in run.looks for node in look.operations for p in node.places}
-    trained |= {(p.file, p.line) for look in run.looks for p in _detached(look)}
+    return trained | {(p.file, p.line) for look in run.looks for p in _detached(look)}
+
+
+def _switch_forgotten(run: WatchedRun, trained: set[At]) -> Iterator[DebugFinding]:
+    """Dropout, or batch normalisation by the batch's own mean, in calls whose results no step uses."""
     counts: Counter[str] = Counter()
     lines: dict[str, Any] = {}
     for (name, way), count in run.watcher.switched.items():
@@ -256,8 +272,9 @@ def _switch_forgotten(run: WatchedRun) -> Iterator[DebugFinding]:
             lines.setdefault(name, (others, run.watcher.switched_at[name, way]))
     for name, (others, step) in lines.items():
         inner, outer = ((at.file, at.line) for at in (others[0], others[-1]))
+        places = run.block(inner), outer
         facts: dict[str, Any] = {"name": name, "n": counts[name], "line": outer[1]}
-        yield run.finding(LIKELY, min(step, run.watcher.steps - 1), outer, inner, **facts)
+        yield run.finding(LIKELY, min(step, run.watcher.steps - 1), *places[:: 1 if inner == outer else -1], **facts)
 
 
 def _detached(look: FullLook) -> Iterator[Any]:

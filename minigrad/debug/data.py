@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..rules import elementwise, indexing, linalg, losses, neural, reductions
-from .finding import LIKELY, SHOWN, DebugFinding, check
+from .finding import LIKELY, DebugFinding, check
 from .look import FullLook, TapeValue
-from .program import At, floor_divisions
+from .program import At, floor_divisions, names_of_target
 from .run import FEWEST, Given, WatchedRun, index_arrays, names_read, next_token, rowwise
 from .shapes import pads
 
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
+FILLED = (np.zeros, np.empty, np.ones, np.full)
 LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
 
 
@@ -198,46 +199,109 @@ def _masked(look: FullLook, node: TapeValue, tokens: int) -> bool:
 
 @check("integers", "arrays tape calls")
 def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Inputs that are all 0, or nearly all, because // or an array of whole numbers has cut their fractions off."""
+    """Whole numbers among inputs or targets, and the division, the array of integers or the cast that cut fractions off."""
     for look in run.looks[:1]:
-        index, buffer = run.program.index(run.file), _buffer(run)
         for name, value in run.tables.items():
             zero = float((value == 0).mean())
-            cut = zero >= MOSTLY and value.size >= 20 and (value.ndim > 1 or value.dtype.kind == "f")
-            lines = [line for line, made in run.program.assigned(index, name) if cut and floor_divisions(made)]
-            if lines and (value == np.floor(value)).all():
-                yield run.finding(LIKELY, 0, (index.file, lines[0]), say="division", share=f"{zero:.0%}", name=name)
-                return
-        empty = bool(run.inputs(look)) and not any(
-            x.array.any() for x in run.inputs(look)
-        )  # not the first state of a loop
-        for x in run.inputs(look):
-            if x.array.size < 20 or x.node.primitive not in (linalg.matmul, neural.affine) or x.array.dtype.kind == "b":
+            if zero >= MOSTLY and value.size >= 20 and (value.ndim > 1 or value.dtype.kind == "f"):
+                at = run.made(name)
+                lines = [line for line in (at, *run.program.trail) if line is not None and _divides(run, line)]
+                if lines and (value == np.floor(value)).all():
+                    yield run.finding(LIKELY, 0, lines[0], say="division", share=f"{zero:.0%}", name=name)
+                    return
+        tables = [x for x in run.inputs(look) if x.node.primitive in (linalg.matmul, neural.affine)]
+        errors = [y for y in run.targets(look) if run.is_error(look, y)]
+        for place, given in enumerate([*tables, *errors]):
+            array, is_input = given.array, place < len(tables)
+            if array.size < FEWEST or array.dtype.kind not in "iuf" or not (array == np.rint(array)).all():
                 continue
-            zero = float((x.array == 0).mean())
-            whole = x.array.dtype.kind in "iu" and x.array.min() < 0 and np.abs(x.array).max() < 10 and zero > 0.3
-            if empty or whole or (buffer is not None and 0.3 < zero < 1 and (x.array == np.rint(x.array)).all()):
-                facts: dict[str, Any] = {"share": f"{zero:.0%}", "dtype": str(x.array.dtype), "size": x.array.size}
-                made = buffer or run.made_use(look, x.use)
-                yield run.finding(SHOWN if empty and buffer else LIKELY, look.step, made, x.node.at, **facts)
+            at = _buffer(run) or _cast(run, array)
+            kind, zero = ("" if is_input else "targets"), float((array == 0).mean())
+            if at is not None:
+                facts: dict[str, Any] = {"share": f"{zero:.0%}", "dtype": str(array.dtype), "size": array.size}
+                yield run.finding(LIKELY, look.step, at, given.node.at, say=kind, **facts)
                 return
-        for y in run.targets(look) if buffer is not None else ():
-            if y.array.size > 20 and not y.array.any():
-                facts = {"share": "100%", "dtype": str(y.array.dtype), "size": y.array.size}
-                yield run.finding(LIKELY, look.step, buffer, y.node.at, say="targets", **facts)
+            negative = array.dtype.kind in "iu" and array.min() < 0 and np.abs(array).max() < 10 and zero > 0.3
+            if is_input and (negative or not array.any()) and not any(x.array.any() for x in tables[:1]):
+                facts = {"share": f"{zero:.0%}", "dtype": str(array.dtype), "size": array.size}
+                yield run.finding(LIKELY, look.step, run.made_use(look, given.use), given.node.at, **facts)
                 return
+
+
+def _divides(run: WatchedRun, at: At) -> bool:
+    """Return whether a line divides by //."""
+    index = run.program.index(at[0])
+    return any(line == at[1] for each in index.on_line(ast.stmt, at[1]) for line in floor_divisions(each))
 
 
 def _buffer(run: WatchedRun) -> At | None:
-    """Return the line that makes an array like one of whole numbers, into which the program writes."""
-    for index, call in run.program.calls(*LIKE):
-        like: list[ast.expr | None] = [call.args[0]] if call.args and not call.keywords else []
-        around = index.function_at(call.lineno)
-        if like and around is not None and isinstance(like[0], ast.Name):
-            like += [index.argument(around, like[0].id, each) for each in index.calls(around.name)]
-        given = [run.program.value(each) for each in like if each is not None]
-        if any(isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in given):
-            return index.file, call.lineno
+    """Return the line that makes an array of whole numbers into which the program writes fractions."""
+    for index, call in run.program.calls(*LIKE, *FILLED):
+        if not _of_integers(run, index, call):
+            continue
+        names = {
+            name
+            for each in index.around(call)
+            if isinstance(each, ast.Assign)
+            for name in names_of_target(each.targets[0])
+        }
+        for write in index.find((ast.Assign, ast.AugAssign)):
+            target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
+            stores = isinstance(target, ast.Subscript) and names & set(names_of_target(target))
+            if (
+                stores
+                and index.function_at(write.lineno) is index.function_at(call.lineno)
+                and _is_fraction(run, write.value)
+            ):
+                return index.file, call.lineno
+    return None
+
+
+def _of_integers(run: WatchedRun, index: Any, call: ast.Call) -> bool:
+    """Return whether a call makes an array of whole numbers: by its dtype, its number, or the array that it is like."""
+    like = run.program.is_one(call.func, *LIKE)
+    dtype = run.program.argument(call, "dtype", None if like else 2 if run.program.is_one(call.func, np.full) else 1)
+    if dtype is not None:
+        kind = run.program.value(dtype)
+        return kind is int or (isinstance(kind, type) and issubclass(kind, np.integer))
+    filled = run.program.is_one(call.func, np.full) and len(call.args) > 1
+    if filled:
+        return type(run.program.value(call.args[1])) is int
+    given: list[ast.expr | None] = [call.args[0]] if like and call.args else []
+    around = index.function_at(call.lineno)
+    if given and around is not None and isinstance(given[0], ast.Name):
+        given += [index.argument(around, given[0].id, each) for each in index.calls(around.name)]
+    values = [run.program.value(each) for each in given if each is not None]
+    return any(isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in values)
+
+
+def _is_fraction(run: WatchedRun, value: ast.expr) -> bool:
+    """Return whether an expression is a quotient by /, or computes with a number or an array that is no whole number."""
+    match value:
+        case ast.BinOp():
+            parts = (value.left, value.right)
+            return isinstance(value.op, ast.Div) or any(_is_fraction(run, part) for part in parts)
+        case ast.UnaryOp():
+            return _is_fraction(run, value.operand)
+        case ast.Subscript():
+            return _is_fraction(run, value.value)
+        case ast.Constant() | ast.Name() | ast.Attribute():
+            held = run.program.value(value)
+            fractions = isinstance(held, np.ndarray) and held.dtype.kind == "f" and bool((held != np.rint(held)).any())
+            return isinstance(held, float) or fractions
+    return False
+
+
+def _cast(run: WatchedRun, array: Any) -> At | None:
+    """Return the line that makes whole numbers of an array with fractions, if the given numbers are among them."""
+    for index, call in run.program._calls:
+        method = isinstance(call.func, ast.Attribute) and call.func.attr == "astype"
+        held = run.program.value(call.func.value) if method else None  # type: ignore[attr-defined]
+        if isinstance(held, np.ndarray) and held.dtype.kind == "f" and (held != np.rint(held)).mean() > 0.5:
+            kind = run.program.value(call.args[0]) if call.args else None
+            whole = kind is int or (isinstance(kind, type) and issubclass(kind, np.integer))
+            if whole and np.isfinite(held).all() and np.isin(array, np.trunc(held)).all():
+                return index.file, call.lineno
     return None
 
 

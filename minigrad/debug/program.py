@@ -232,8 +232,53 @@ class Program:
 
         ``last`` means the last argument, where the program calls a module that carries out the operation.
         """
-        found = self._read(places, position, last)
+        found, self.trail = self._read(places, position, last), []
         return None if found is None else self._line(*found)
+
+    def chosen(self, places: Sequence[SourceLine], position: int) -> list[At | None]:
+        """Return the line of the index that chose the rows of an operand, if it has a name, and the line of the choice."""
+        found = self._read(places, position, False)
+        if found is None:
+            return [(places[0].file, places[0].line)] if places else []
+        (index, function, _, calls, _), value = found
+        at = index.file, value.lineno
+        while isinstance(value, ast.Name) and function is not None:  # a parameter: what its call gives
+            made = [n for n in index.find(ast.Assign) if value.id in _variables(n.targets[0])]
+            if any(_function(index, n) is function for n in made):
+                break
+            calls = calls or self._of_transform(index, function)
+            if not calls or not isinstance(calls[0][1], ast.Call):
+                break
+            given = index.argument(function, value.id, calls[0][1])
+            if given is None:
+                break
+            (index, call), value, calls = calls[0], given, calls[1:]
+            at, function = (index.file, call.lineno), _function(index, call)
+        use = _Reading(index, function, at[1])
+        lines = [at, *self._line_of(use, value)]
+        made = [call for line in lines[-1:] for call in self.index(line[0]).on_line(ast.Call, line[1])]
+        inside = [own for call in made for own in index.definitions(callee(call)) if isinstance(own, FUNCTIONS)]
+        lines += [(index.file, n.lineno) for own in inside for n in ast.walk(own) if isinstance(n, ast.Return)]
+        for at in lines[::-1]:
+            index = self.index(at[0])
+            parts = [n for s in index.on_line(ast.stmt, at[1]) for n in ast.walk(s) if isinstance(n, ast.Subscript)]
+            names = [n for part in parts for n in names_in(part.slice)]
+            if parts:
+                return [*self._line_of(_Reading(index, _function(index, parts[0]), at[1]), *names[:1])[:1], at]
+        return [lines[-1]]
+
+    def _of_transform(self, index: Index, function: Any) -> tuple[tuple[Index, Any], ...]:
+        """Return the call of a transformed function at the line of the sweeps: it gives as many arguments."""
+        found = index.on_line(ast.Call, self.until)
+        return tuple((index, call) for call in found if len(call.args) == len(function.args.args))[:1]
+
+    def _line_of(self, use: _Reading, *values: ast.expr) -> list[At]:
+        """Return the line of the statement that gave a name its value; none if the expression is no name."""
+        self.trail = []
+        for value in values:
+            if isinstance(value, ast.Name):
+                self._of_name(use, value, (), 1)
+        return self.trail
 
     def passed(self, places: Sequence[SourceLine], position: int) -> list[At]:
         """Return the lines of the statements from which the names in the text of an operand come."""
@@ -346,7 +391,9 @@ class Program:
         if index.is_method(function) and name == function.args.args[0].arg:
             return next(self._of_field(use, str(picks[0]), picks[1:], links), NOWHERE) if picks else NOWHERE
         known = index.calls(owner.name if isinstance(owner, ast.ClassDef) else function.name)
-        for place, call in use.calls[:1] or [(index, each) for each in known[:1]]:
+        for place, call in (
+            use.calls[:1] or self._of_transform(index, function) or [(index, each) for each in known[:1]]
+        ):
             given = index.argument(function, name, call) if isinstance(call, ast.Call) else None
             if given is not None:
                 outer = _Reading(place, _function(place, call), call.lineno, use.calls[1:], use.through)
@@ -376,6 +423,31 @@ class Program:
                 inside = _Reading(index, _function(index, made.value), made.line, calls, use.through)
                 self.trail.append((index.file, made.line))
                 yield self.created(inside, made.value, picks, links + 1) or (index.file, made.line)
+
+    def views(self, index: Index, name: ast.Name, path: str) -> At | None:
+        """Return the line that makes a name a view of the variable with a path, through parameters; None if it is none."""
+        waiting: list[tuple[ast.expr, Any, At | None]] = [(name, _function(index, name), None)]
+        for value, function, at in waiting:
+            while isinstance(value, ast.Subscript):
+                value, at = value.value, at or (index.file, value.lineno)
+            if isinstance(value, ast.Attribute) and value.attr == path.rpartition(".")[2] and "." in path:
+                return at or (index.file, value.lineno)
+            if not isinstance(value, ast.Name) or len(waiting) > MOST_LINKS:
+                continue
+            if (
+                value.id == path
+                and value is not name
+                and self.scopes.get(path, 0) in (0, getattr(function, "lineno", 0))
+            ):
+                return at or (index.file, value.lineno)
+            made = [n for n in index.find(ast.Assign) if _function(index, n) is function and n.lineno < value.lineno]
+            made = [n for n in made if isinstance(n.targets[0], ast.Name) and n.targets[0].id == value.id]
+            waiting += [(n.value, function, (index.file, n.lineno)) for n in made[-1:]]
+            if not made and function is not None:
+                calls = index.calls(function.name)
+                given = [(index.argument(function, value.id, call), call) for call in calls]
+                waiting += [(g, _function(index, c), (index.file, c.lineno)) for g, c in given if g is not None]
+        return None
 
     def assigned(self, index: Index, name: str) -> list[tuple[int, ast.expr]]:
         """Return the line and the value of each assignment to a name."""

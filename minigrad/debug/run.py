@@ -217,6 +217,10 @@ class WatchedRun:
                 found.setdefault(id(whole(table)), path)
         return [*found.values()]
 
+    def chosen(self, given: Given) -> list[At | None]:
+        """Return the lines that chose the rows of an array: of their index, if it has a name, and of the choice."""
+        return self.program.chosen(given.node.places, _position(given.node, given.use))
+
     def passed(self, target: TapeValue, use: Use) -> list[At]:
         """Return the lines of the statements from which the names in the text of an operand come."""
         return self.program.passed(target.places, _position(target, use))
@@ -226,6 +230,35 @@ class WatchedRun:
         index, line = self.program.index(place.file), self.backward[1] if self.backward is not None else 0
         return place.file == self.file and index.function_at(place.line) is index.function_at(line)
 
+    def block(self, at: At) -> At:
+        """Return the line of the outermost block of a function that holds a line, but does not begin a sweep."""
+        index = self.program.index(at[0])
+        around = [each for node in index.on_line(ast.stmt, at[1])[:1] for each in index.around(node)]
+        sweeps = self.backward[1] if self.backward is not None and self.backward[0] == at[0] else 0
+        line = at[1]
+        for each in around:
+            if (
+                isinstance(each, FUNCTIONS)
+                or not isinstance(each, ast.stmt)
+                or each.lineno <= sweeps <= (each.end_lineno or 0)
+            ):
+                break
+            line = each.lineno
+        return at[0], line
+
+    def behind(self, at: At | None) -> list[At]:
+        """Return the line of a fraction with a name that a line reads, such as the size of first weights.
+
+        Without one, it is the line through which the last search went first.
+        """
+        trail, index = self.program.trail[:1], self.program.index(at[0] if at is not None else self.file)
+        names = (
+            [n for s in index.on_line(ast.stmt, at[1]) for n in ast.walk(s) if isinstance(n, ast.Name)] if at else []
+        )
+        made = [(a.line, a.value) for n in names for a in index.assignments if n.id in names_of_target(a.target)]
+        fractions = [line for line, value in made if isinstance(value, ast.Constant) and type(value.value) is float]
+        return [(index.file, line) for line in fractions[:1]] or trail
+
     def in_loop(self, path: str | None) -> At | None:
         """Return the line in a loop that gives a new array to a variable."""
         name, index = (path or "").partition("[")[0], self.program.index(self.file)
@@ -234,10 +267,16 @@ class WatchedRun:
 
     # --- Updates ---
 
-    def constructor(self, *, repeated: bool = False) -> tuple[Any, ast.Call] | None:
-        """Return the first call that makes an optimizer, or that does so in the loop of the sweeps, with its file's index."""
+    def constructor(self, *, repeated: bool = False, after: int = 0) -> tuple[Any, ast.Call] | None:
+        """Return the first call that makes an optimizer, or that does so in the loop of the sweeps, with its file's index.
+
+        ``after`` means the optimizer that makes the first update after this step, if each optimizer has a call of its own.
+        """
         kind = getattr(sys.modules.get("nn.optimizer"), "Optimizer", None)
         calls = self.program.calls(kind) if kind is not None else []
+        if after and len(calls) == len(self.optimizers):
+            runs = next((u.optimizer for u in self.watcher.updates if u.sweeps > after), None)
+            calls = [call for call, each in zip(calls, self.optimizers) if each is runs] or calls
         line = self.backward[1] if self.backward is not None else 0
         return next((one for one in calls if not repeated or self.program.repeats(*one, line)), None)
 

@@ -17,7 +17,9 @@ from .program import At, address
 from .run import WatchedRun, bends
 
 HIDES = -1e4  # a score below this is hidden by a softmax
-TINY = -1e-2  # a number between this and 0 hides no score
+WEAK = -5.0  # a score above this, or what is added to one, hides nothing
+ADDS = (elementwise.add, elementwise.subtract)
+LINEAR = (*ADDS, elementwise.negative, elementwise.multiply, elementwise.divide)
 PASSES = (
     indexing.getitem,
     shaping.reshape,
@@ -26,6 +28,7 @@ PASSES = (
     shaping.squeeze,
     shaping.expand_dims,
 )  # operations that compute nothing
+RESHAPES = (indexing.getitem, shaping.reshape, shaping.squeeze, shaping.expand_dims)  # these keep the order of axes
 ENTROPIES = (neural.softmax, neural.log_softmax, neural.cross_entropy)
 PADDED = 0.3  # the share of rows that end with one repeated number from which an array counts as padded
 OUTSIDE = 0.1  # the share of targets that predictions cannot reach
@@ -186,68 +189,116 @@ def _reaches_rows(look: FullLook, rows: int, around: TapeValue) -> bool:
 
 @check("softmax axis", "tape arrays")
 def softmax_axes(run: WatchedRun) -> Iterator[DebugFinding]:
-    """The weights sum to one along an axis, and a product or an index runs along another one."""
+    """The weights sum to one along an axis, and what is multiplied by them is summed along another one."""
     for look, node in run.begun:
         axis, value = _normalised(look, node), node.value
         if axis is None or not isinstance(value, np.ndarray) or value.ndim < 2:
             continue
         axis %= value.ndim
-        for use in look.out[node.id]:
-            used = _used_axis(look, use, value.ndim)
-            if used in (None, axis) or value.shape[used] < 2:
-                continue
+        value = np.exp(value) if node.primitive in (neural.log_softmax, elementwise.subtract) else value
+        products, plain = _summed_axes(look, node)
+        if axis in products:
+            continue
+        for used, reader in products.items():
             sums = value.sum(axis=used)
-            if not np.allclose(sums, 1, atol=1e-3):
+            if used not in plain and value.shape[used] > 1 and not np.allclose(sums, 1, atol=1e-3):
                 facts: dict[str, Any] = {"axis": axis, "ndim": value.ndim, "used": used, "right": used - value.ndim}
                 facts |= {"low": f"{sums.min():.3g}", "high": f"{sums.max():.3g}"}
-                yield run.finding(SHOWN, look.step, node.at, look.nodes[use.target].at, **facts)
+                rows = axis == 0 or reader.primitive in (
+                    linalg.matmul,
+                    indexing.getitem,
+                )  # else rows may be put into groups
+                yield run.finding(SHOWN if rows else LIKELY, look.step, node.at, reader.at, **facts)
+                break
 
 
 def _normalised(look: FullLook, node: TapeValue) -> int | None:
-    """Return the axis along which a softmax, or ``e / e.sum(axis)`` with ``e`` = exp, sums to one; None for others."""
-    axis = node.keywords.get("axis", -1) if node.primitive is neural.softmax else None
-    if node.primitive is elementwise.divide:
-        operands = look.operands(node)
-        if (
-            len(operands) == 2
-            and operands[0][1].primitive is elementwise.exp
-            and operands[1][1].primitive is reductions.sum
-        ):
-            axis = operands[1][1].keywords.get("axis")
+    """Return the axis along which a softmax, ``e / e.sum(axis)`` or ``z - logsumexp(z, axis)`` is one; None for others."""
+    axis = node.keywords.get("axis", -1) if node.primitive in (neural.softmax, neural.log_softmax) else None
+    operands = look.operands(node)
+    if node.primitive in (elementwise.divide, elementwise.subtract) and len(operands) == 2:
+        (_, above), (_, total) = operands
+        total, logs = computed(look, total), node.primitive is elementwise.subtract
+        if total.primitive is (reductions.logsumexp if logs else reductions.sum):
+            summed = look.operands(total)[0][1]
+            if summed is above or (not logs and above.primitive is summed.primitive is elementwise.exp):
+                axis = total.keywords.get("axis") if logs or above.primitive is elementwise.exp else None
     return axis if isinstance(axis, int) else None
 
 
-def _used_axis(look: FullLook, use: Use, ndim: int) -> int | None:
-    """Return the axis that a matrix product or a weighted sum runs over, or from which an index picks one item per row."""
-    target = look.nodes[use.target]
-    if target.primitive is linalg.matmul:
-        return ndim - 1 if use.argument == look.edges_into()[target.id][0].argument else ndim - 2
-    if target.primitive is indexing.getitem and ndim == 2:
-        index = target.keywords.get("index", target.keywords.get("key"))
-        if isinstance(index, tuple) and len(index) == 2 and all(np.ndim(i) == 1 for i in index):
-            rows = np.asarray(index[0])
-            return 1 if np.array_equal(rows, np.arange(len(rows))) else None
-    logs, node = False, target  # a cross-entropy by hand: (targets * log(p)).sum(axis)
-    while (
-        node.primitive in (elementwise.add, elementwise.log, elementwise.multiply, elementwise.negative)
-        and len(look.out[node.id]) == 1
-    ):
-        logs = logs or node.primitive is elementwise.log
-        node = look.readers(node)[0]
-    axis = node.keywords.get("axis")
-    if logs and node.primitive is reductions.sum and isinstance(axis, int):
-        return axis % ndim
-    if target.primitive in PASSES and len(target.shape) > ndim and set(target.shape[ndim:]) == {1}:
-        for product in look.readers(target):  # (weights[..., None] * values).sum(axis)
-            for total in look.readers(product) if product.primitive is elementwise.multiply else ():
-                axis = total.keywords.get("axis")
-                if (
-                    total.primitive is reductions.sum
-                    and isinstance(axis, int)
-                    and len(product.shape) == len(target.shape)
-                ):
-                    return axis % len(target.shape) if axis % len(target.shape) < ndim else None
-    return None
+def _summed_axes(look: FullLook, node: TapeValue) -> tuple[dict[int, TapeValue], set[int]]:
+    """Return the axes of a value along which products with it are summed, each with the operation, and those of plain sums.
+
+    An index that picks one item per row counts as a product. A product whose every element is summed has no axis, unless
+    the other factor sums to one along an axis, as targets do.
+    """
+    products: dict[int, TapeValue] = {}
+    plain: set[int] = set()
+    waiting: list[tuple[TapeValue, list[int], Any]] = [(node, [*range(len(node.shape))], None)]
+    for value, axes, factor in waiting:  # axes: of the first value, for each axis of this one, or -1
+        for use in look.out[value.id]:
+            reader, n = look.nodes[use.target], len(axes)
+            given = look.operands(reader)
+            first = use.argument == given[0][0].argument
+            partner = next((u.value for u, _ in given if u is not use), None)
+            if reader.primitive is linalg.matmul:
+                products.setdefault(axes[n - 1 if first else n - 2], reader)
+            elif reader.primitive is einsum.einsum:
+                terms, out = einsum.explicit(reader.keywords["subscripts"], tuple(len(u.shape) for u, _ in given))
+                term = next(t for t, (u, _) in zip(terms, given) if u is use)
+                for axis in (a for a, letter in zip(axes, term) if letter not in out):
+                    products.setdefault(axis, reader)
+            elif reader.primitive is elementwise.multiply and partner is not None and np.ndim(partner):
+                grown = len(reader.shape) - n
+                waiting.append((reader, [-1] * grown + axes, partner))
+            elif reader.primitive in (reductions.sum, reductions.mean):
+                along = reader.keywords.get("axis")
+                if not isinstance(along, int):
+                    continue
+                place = along % n
+                if factor is None:
+                    plain.add(axes[place])
+                elif not _is_summed(look, reader) or _sums_to_one(factor, value.shape, place):
+                    products.setdefault(axes[place], reader)
+            elif _picks(reader) and n == 2:
+                products.setdefault(axes[1], reader)
+            elif reader.primitive in RESHAPES and (moved := _same_axes(axes, value.shape, reader.shape)):
+                waiting.append((reader, moved, factor))
+            elif reader.primitive in (elementwise.add, elementwise.log, elementwise.negative, elementwise.multiply):
+                waiting += [(reader, axes, factor)] if reader.shape == value.shape else []
+    products.pop(-1, None)
+    return products, plain
+
+
+def _picks(node: TapeValue) -> bool:
+    """Return whether an index picks one item of each row."""
+    index = node.keywords.get("index") if node.primitive is indexing.getitem else None
+    pair = isinstance(index, tuple) and len(index) == 2 and all(np.ndim(i) == 1 for i in index)
+    return pair and np.array_equal(index[0], np.arange(len(index[0])))  # type: ignore[index]
+
+
+def _same_axes(axes: list[int], shape: Sequence[int], after: Sequence[int]) -> list[int] | None:
+    """Return the axes of a reshaped value, if only axes of size 1 came or went."""
+    old = [(size, axis) for size, axis in zip(shape, axes) if size != 1]
+    if [size for size, _ in old] != [size for size in after if size != 1]:
+        return None
+    kept = iter(old)
+    return [next(kept)[1] if size != 1 else -1 for size in after]
+
+
+def _is_summed(look: FullLook, node: TapeValue) -> bool:
+    """Return whether all that follows sums every element, with factors at most."""
+    while node.shape:
+        readers = look.readers(node)
+        if len(readers) != 1 or readers[0].primitive not in (*LINEAR, reductions.sum, reductions.mean):
+            return False
+        node = readers[0]
+    return True
+
+
+def _sums_to_one(factor: Any, shape: Sequence[int], place: int) -> bool:
+    sums = np.broadcast_to(factor, shape).sum(axis=place)
+    return bool(np.allclose(sums, 1, atol=1e-3))
 
 
 def _scores(run: WatchedRun, *entropies: Any) -> Iterator[tuple[FullLook, TapeValue, TapeValue, Any]]:
@@ -339,35 +390,62 @@ def one_class(run: WatchedRun) -> Iterator[DebugFinding]:
 # --- Masks ---
 
 
-def masks_of(look: FullLook, node: TapeValue) -> list[tuple[Use, Any]]:
-    """Return the masks of an attention, of a ``where`` that writes a large negative number, and of an added -inf."""
-    found = []
-    for use, source in look.operands(node):
-        value = use.value
-        if not isinstance(value, np.ndarray) or value.ndim < 2:
+def masks_of(look: FullLook, node: TapeValue) -> list[tuple[Use, Any, float | None]]:
+    """Return the masks of an attention, and of the scores of a softmax, each with the score of what it hides if that is weak.
+
+    A mask of scores chooses them by ``where``, is added to them, or multiplies them. It hides a place only if the score there
+    becomes large and negative; otherwise it is True everywhere here.
+    """
+    found: list[tuple[Use, Any, float | None]] = []
+    attends = node.primitive is attention.scaled_dot_product_attention
+    scores = attends or any(reader.primitive is neural.softmax for reader in _readers_behind(look, node))
+    for place, (use, source) in enumerate(look.operands(node)):
+        value, others = use.value, [e.value for e, _ in look.operands(node) if e is not use]
+        if not isinstance(value, np.ndarray) or not value.ndim or value.size < 2:
             continue
-        if node.primitive is elementwise.add and source.kind == "constant" and value.dtype.kind == "f":
-            if np.isneginf(value).any():
-                found.append((use, ~np.isneginf(value)))
-            elif _is_too_small(look, node, value):
-                found.append((use, np.ones(value.shape, bool)))
-            continue
-        if node.primitive is indexing.where:
-            others = [e.value for e, _ in look.operands(node) if e is not use and np.size(e.value) == 1]
-            if not any(float(np.ravel(other)[0]) < HIDES for other in others):
-                continue
-        elif node.primitive not in (attention.scaled_dot_product_attention, elementwise.multiply):
-            continue
-        if value.dtype == bool:
-            found.append((use, value))
+        shape = value.shape if attends else node.shape
+        if (attends or node.primitive is elementwise.multiply) and value.dtype == bool and value.ndim > 1:
+            weak = 0.0 if scores and not attends and not value.all() else None  # a score of 0 is not hidden
+            found.append((use, value if weak is None else np.ones(shape, bool), weak))
+        elif node.primitive is indexing.where and value.dtype == bool:
+            low = min((float(np.ravel(other)[0]) for other in others if np.size(other) == 1), default=np.inf)
+            if low < HIDES:
+                found.append((use, np.broadcast_to(value, shape), None))
+            elif scores and WEAK < low <= 0:
+                found.append((use, np.ones(shape, bool), low))
+        elif node.primitive is elementwise.multiply and source.kind == "constant" and not scores:
+            if value.ndim > 1 and np.all(value == 1):
+                found.append(
+                    (use, np.ones([n for n in shape if n > 1] if value.shape[-1] > 1 else shape[:-1], bool), None)
+                )
+        elif (
+            source.kind == "constant"
+            and scores
+            and (place > 2 if attends else node.primitive in (*ADDS, elementwise.multiply))
+        ):
+            given = -value.astype(float) if node.primitive is elementwise.subtract else value.astype(float)
+            other = given.ravel()[given.ravel() != 0][:1].sum()  # than 0
+            two = bool(((given == 0) | (given == other)).all())
+            if node.primitive is elementwise.multiply:
+                if two and other == 1 and not given.all():
+                    found.append((use, np.ones(shape, bool), 0.0))
+            elif np.isneginf(given).any():
+                found.append((use, np.broadcast_to(~np.isneginf(given), shape), None))
+            elif two and abs(other) < -WEAK:
+                found.append((use, np.ones(shape, bool), float(other) or None))
     return found
 
 
-def _is_too_small(look: FullLook, node: TapeValue, added: Any) -> bool:
-    """Return whether 0 and one tiny negative number are added to the scores of a softmax, as in ``padding * -1e-9``."""
-    least = float(added.min())
-    softmax = any(reader.primitive is neural.softmax for reader in look.readers(node))
-    return softmax and TINY < least < 0 and bool(((added == 0) | (added == least)).all())
+def _readers_behind(look: FullLook, node: TapeValue) -> list[TapeValue]:
+    """Return what reads a value, through operations that compute nothing, scale it, or add an array to it."""
+    waiting = look.readers(node)
+    for reader in waiting:
+        alone = sum(source.operation is not None for _, source in look.operands(reader)) == 1
+        if reader.primitive in PASSES or (
+            alone and reader.primitive in (*ADDS, elementwise.multiply, elementwise.divide)
+        ):
+            waiting += look.readers(reader)
+    return waiting
 
 
 def pads(array: Any) -> float:
@@ -387,42 +465,46 @@ def pads(array: Any) -> float:
 @check("mask", "tape arrays")
 def masks(run: WatchedRun) -> Iterator[DebugFinding]:
     """A mask hides every key of a query, or hides nothing in any look although there is something to hide."""
-    nothing: dict[Any, tuple[FullLook, TapeValue, Use]] = {}
+    nothing: dict[Any, tuple[FullLook, TapeValue, Use, float | None]] = {}
     something: set[Any] = set()
     for look in run.looks:
         for node in look.operations:
-            for use, mask in masks_of(look, node):
+            for use, mask, weak in masks_of(look, node):
                 rows = ~mask.any(axis=-1)
                 if rows.any() and node.primitive is not elementwise.multiply and node.at not in something:
                     made = _mask_line(run, look, use)
                     facts: dict[str, Any] = {"hidden": int(rows.sum()), "rows": rows.size}
                     yield run.finding(SHOWN, look.step, made, _behind(run, made) or node.at, say="all", **facts)
                     return
-                square = mask.shape[-1] == mask.shape[-2] or np.size(use.value[use.value != 0]) != use.value.size
-                padded = any(pads(x.array) and x.array.shape[0] == mask.shape[0] for x in run.inputs(look))
-                padded = padded or _has_lengths(look, mask.shape) or _has_gaps(look, mask.shape)
-                if mask.all() and min(mask.shape[-2:]) > 1 and (square or padded):
-                    nothing.setdefault(node.at, (look, node, use))
-                elif not mask.all():
+                if not mask.all():
                     something.add(node.at)
+                elif mask.ndim > 1 and (
+                    mask.shape[-1] == mask.shape[-2] or weak is not None or _may_hide(run, look, mask.shape)
+                ):
+                    nothing.setdefault(node.at, (look, node, use, weak))
             for use in look.edges_into()[node.id] if node.primitive is linalg.matmul else ():
                 even = _pools_evenly(look, use)
                 if even and any(pads(x.array) for x in run.inputs(look)):
-                    nothing.setdefault(node.at, (look, node, use))
+                    nothing.setdefault(node.at, (look, node, use, None))
                 elif even is False:
                     something.add(node.at)
-    for at, (look, _, use) in nothing.items():
+    for at, (look, _, use, weak) in nothing.items():
         if at not in something and len(run.looks) > 1:
-            least = float(np.min(use.value))
-            say = "tiny" if TINY < least < 0 else "nothing"
-            facts = {"least": f"{least:.3g}", "looks": len(run.looks)}
+            facts = {"least": f"{weak or 0:.3g}", "looks": len(run.looks)}
+            say = "nothing" if weak is None else "tiny"
             yield run.finding(LIKELY, look.step, _mask_line(run, look, use), at, say=say, **facts)
+
+
+def _may_hide(run: WatchedRun, look: FullLook, shape: tuple[int, ...]) -> bool:
+    """Return whether there are places to hide: rows that end with padding, lengths of rows, or NaN."""
+    ends = any(pads(x.array) and x.array.shape[0] == shape[0] for x in run.inputs(look))
+    return ends or _has_lengths(look, shape) or _has_gaps(look, shape)
 
 
 def _has_lengths(look: FullLook, shape: Sequence[int]) -> bool:
     """Return whether a variable holds a length for each row of a table, or a batch: whole numbers from 1 to the places."""
     tables = [v for v in look.values.values() if isinstance(v, np.ndarray)]
-    rows = {shape[0], *(len(v) for v in tables if v.dtype == bool and v.shape[1:] == shape[-1:])}
+    rows = {shape[0], *(len(v) for v in tables if v.shape[1:2] == shape[-1:])}
     arrays = [v for v in tables if v.dtype.kind in "iu" and v.ndim == 1 and len(v) in rows]
     return any(v.min() >= 1 and v.max() <= shape[-1] and np.ptp(v) > 0 and v.min() < shape[-1] for v in arrays)
 
@@ -477,7 +559,7 @@ def future(run: WatchedRun) -> Iterator[DebugFinding]:
                 made = _mask_line(run, look, use) if use is not None else None
                 for _, source in look.operands(node):
                     if node.primitive is neural.softmax and source.primitive is indexing.where:
-                        made = next((_mask_line(run, look, e) for e, _ in masks_of(look, source)), made)
+                        made = next((_mask_line(run, look, e) for e, _, _ in masks_of(look, source)), made)
                 say = "" if run.by_user else "seen"
                 yield run.finding(SHOWN, look.step, made, node.at, say=say, share=f"{share:.0%}")
 
@@ -501,7 +583,7 @@ def _square_weights(look: FullLook, node: TapeValue) -> tuple[Any, Use | None]:
         found = masks_of(look, node)
         if query != key or query < 2:
             return None, None
-        use, weights = found[0] if found else (None, np.ones((query, key), bool))
+        use, weights = found[0][:2] if found else (None, np.ones((query, key), bool))
     if not isinstance(weights, np.ndarray) or weights.ndim < 2 or weights.shape[-1] != weights.shape[-2]:
         return None, None
     if weights.shape[-1] < 2 or (

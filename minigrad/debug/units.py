@@ -54,7 +54,8 @@ def saturated(run: WatchedRun) -> Iterator[DebugFinding]:
         if least >= limit and (softmax or _feeds_parameters(look, node)):
             line, why, facts = _why(run, look, node)
             facts |= {"operation": node.operation, "share": f"{least:.0%}", "limit": f"{limit:.0%}"}
-            yield run.finding(LIKELY, look.step, line, node.at, say=why + "-rows" * softmax, **facts)
+            others = run.behind(line) if why in ("weights", "inputs") else []
+            yield run.finding(LIKELY, look.step, line, *others, node.at, say=why + "-rows" * softmax, **facts)
 
 
 def _by_place(run: WatchedRun, kind: str) -> list[list[tuple[FullLook, TapeValue, float]]]:
@@ -170,7 +171,8 @@ def growth(run: WatchedRun) -> Iterator[DebugFinding]:
                 }
                 facts |= {"first": f"{turns.norms[0]:.3g}"}
                 kind = "exploding" if explodes else "vanishing"
-                yield run.finding(LIKELY, look.step, _weight(run, look, turns), turns.nodes[0].at, kind=kind, **facts)
+                made = _weight(run, look, turns)
+                yield run.finding(LIKELY, look.step, made, *run.behind(made), turns.nodes[0].at, kind=kind, **facts)
                 return
 
 

@@ -14,7 +14,7 @@ from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
 from ..rules import elementwise
 from .finding import LIKELY, SHOWN, DebugFinding, check
-from .look import TapeValue
+from .look import FullLook
 from .program import At
 from .run import WatchedRun, median, norm
 
@@ -169,27 +169,19 @@ def not_optimized(run: WatchedRun) -> Iterator[DebugFinding]:
             enough = norm(gradient) > max(NEGLIGIBLE * largest, ROUNDING * norm(value))
             active[key] = active.get(key, True) and enough
     still = [key for key, changed in run.moved.items() if not changed and active.get(key)]
-    nodes = [node for node in run.last.leaves if node.key in still and isinstance(node.key, tuple)] if still else []
-    nodes = [node for node in nodes if node.key[1] not in run.held and not _after_moving(run, node)]
+    inputs = len(set(run.watcher.places)) == 1  # of one transform, whose places mean the same in each step
+    nodes = [node for node in run.last.leaves if node.key in still] if still else []
+    nodes = [n for n in nodes if (n.key[1] not in run.held if isinstance(n.key, tuple) else inputs)]
     if not nodes or not any(run.moved.values()) or len(run.looks) < 3:
         return
     names = [run.name(run.last, node) for node in nodes]
-    made = run.constructor()
+    first = next(look.step for look in run.looks if nodes[0].key in run.params(look))
+    made = run.constructor(after=first)
     line = (made[0].file, made[1].lineno) if made is not None else _collection(run, names)
     facts: dict[str, Any] = {"names": ", ".join(names[:3]), "n": len(names), "steps": run.watcher.steps}
-    yield run.finding(LIKELY, run.looks[1].step, line or run.backward, **facts)
-
-
-def _after_moving(run: WatchedRun, node: TapeValue) -> bool:
-    """Return whether a network that stays as it is reads only what other, trained parameters have computed.
-
-    A frozen judge of a trained network is meant so. Its parameters are no part of the way from the data.
-    """
-    look, moving = run.last, {leaf.id for leaf in run.last.leaves if run.moved.get(leaf.key)}
-    sources = {each.id: {use.source for use in look.edges_into()[each.id]} for each in look.operations}
-    if any(sources[each] & moving for each in look.after({node.id}) - {node.id}):
-        return False  # a trained parameter joins later
-    return all(sources[reader.id] & look.after(moving) for reader in look.readers(node))
+    loops = [(i.file, loop.lineno) for i, n in run.updates() for loop in i.around(n) if isinstance(loop, ast.For)]
+    where = [line] if line else [*loops[:1], _update_line(run) or run.backward]
+    yield run.finding(LIKELY, run.looks[1].step, *where, **facts)
 
 
 def _collection(run: WatchedRun, names: list[str]) -> At | None:
@@ -256,6 +248,8 @@ def decays(run: WatchedRun) -> Iterator[DebugFinding]:
             p, g = np.ravel(value).astype(float), np.ravel(gradient).astype(float)
             step = np.ravel(new[key].value).astype(float) - p
             table = np.stack([p, g], axis=1)
+            if not np.isfinite(table).all() or not np.isfinite(step).all():
+                continue
             weights, *_ = np.linalg.lstsq(table, step, rcond=None)
             if norm(p) and norm(table @ weights - step) < 0.3 * norm(step):
                 shares.append(-float(weights[0]))
@@ -319,22 +313,35 @@ def _decay_lines(run: WatchedRun) -> list[At | None]:
 
 @check("clipping", "arrays calls")
 def clipped_weights(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Weights that lie at the ends of an interval, to which the program clips them."""
-    ends = []
-    for _, after in run.pairs:
-        for value, _, _ in run.params(after).values():
-            largest = np.abs(value).max(initial=0.0)
-            if largest and value.size >= 8:
-                ends.append(float((np.abs(np.abs(value) - largest) <= 1e-6 * largest).mean()))
-    if not ends or median(ends) <= ENDS or len(set(run.watcher.places)) > 1:
+    """Weights that lie at the ends of an interval to which the program clips them."""
+    rows = [_at_ends(run, look) for look in run.looks if look.step]
+    shares, bounds = [share for share, _ in rows], {bound for _, found in rows for bound in found}
+    if len(rows) < 3 or median(shares) <= ENDS or len(set(run.watcher.places)) > 1:
         return  # or one of two networks in turn is clipped, as a critic must be
     for index, call in run.program.calls(np.clip, np.minimum, np.maximum):
-        arrays = [n for n in ast.walk(call) if isinstance(n, ast.Attribute) and n.attr == "data"]
-        own = [node for i, node in run.updates() if i is index and any(part is call for part in ast.walk(node))]
-        if arrays or own:
-            facts: dict[str, Any] = {"share": f"{median(ends):.0%}", "limit": f"{ENDS:.0%}"}
-            yield run.finding(LIKELY, run.pairs[0][0].step, (index.file, call.lineno), **facts)
+        numbers = [
+            run.program.value(n) for n in ast.walk(call) if isinstance(n, (ast.Constant, ast.Name, ast.Attribute))
+        ]
+        own = any(type(n) in (int, float) and np.isclose(abs(n), [*bounds], rtol=1e-5).any() for n in numbers)
+        data = [n for n in ast.walk(call) if isinstance(n, ast.Attribute) and n.attr == "data"]
+        updates = [node for i, node in run.updates() if i is index and any(part is call for part in ast.walk(node))]
+        if own or data or updates:
+            facts: dict[str, Any] = {"share": f"{median(shares):.0%}", "limit": f"{ENDS:.0%}"}
+            yield run.finding(LIKELY, run.looks[1].step, (index.file, call.lineno), **facts)
             return
+
+
+def _at_ends(run: WatchedRun, look: FullLook) -> tuple[float, list[float]]:
+    """Return the share of the weights that have the largest size of their tensor, if several do, and these sizes."""
+    count, size = 0, 0
+    bounds: list[float] = []
+    for value, _, _ in run.params(look).values():
+        largest = float(np.abs(value).max(initial=0.0))
+        ends = int((np.abs(np.abs(value) - largest) <= 1e-6 * largest).sum()) if largest else 0
+        size += value.size if largest else 0
+        if ends > 1:
+            count, bounds = count + ends, [*bounds, largest]
+    return count / max(size, 1), bounds
 
 
 @check("equal weights", "arrays")

@@ -95,7 +95,6 @@ class Watcher:
         mixed: the steps before which a parameter was changed by a gradient to which that of an older, other loss was added,
             each with the line of that loss.
         moved: for each step, whether a parameter has changed since the one before.
-        names: the operations of the step from which they were different.
         histories: the history of a running ``nn.fit``, which holds what ``validate`` has returned.
         looks: the full looks.
         numbers: the different numbers that each variable of the program has held, each after how many steps; most steps
@@ -103,7 +102,7 @@ class Watcher:
         globals: the variables of the program's file.
         updates: the calls of ``step`` of the optimizers.
         switched: the calls of what acts otherwise in an evaluation, by its name and by the lines that led there, the
-            innermost first, with their number and the step of the first.
+            innermost first, with their number and the steps of the first and of the last.
         origin: the first NaN or infinity; None if there is none.
     """
 
@@ -116,13 +115,13 @@ class Watcher:
         self.stale: list[bool] = []
         self.moved: list[bool] = []
         self.mixed: list[tuple[int, At]] = []
-        self.names: list[tuple[int, frozenset[Any]]] = []
         self.looks: list[FullLook] = []
         self.histories: list[Any] = []
         self.numbers: dict[str, list[tuple[int, float]]] = {}
         self.updates: list[Update] = []
         self.switched: Counter[tuple[str, tuple[SourceLine, ...]]] = Counter()
         self.switched_at: dict[tuple[str, tuple[SourceLine, ...]], int] = {}
+        self.switched_last: dict[tuple[str, tuple[SourceLine, ...]], int] = {}
         self.origin: BadNumber | None = None
         self.files: dict[str, Sequence[str]] = {}
         self.globals: dict[str, Any] = {}
@@ -131,7 +130,6 @@ class Watcher:
         self._known: dict[int, _Known] = {}
         self._swept: tuple[Sequence[Entry], list[Any]] | None = None
         self._thread = 0
-        self._length = -1
         self._replaced: list[tuple[Any, str, Any]] = []  # the watched functions, each with its owner and its name
         self._watches_nn = False
 
@@ -178,7 +176,6 @@ class Watcher:
         self._squares.append([])
         self.places.append(place_of(frame))
         self._compare(step, self.places[-1])
-        self._note_structure(entries)
         if step % max(1, 1 << max(0, step.bit_length() - 4)) == 0:  # eight times while the number of steps doubles
             self._note_numbers(frame)
         if window is not None:
@@ -250,13 +247,6 @@ class Watcher:
         self.stale.append(stale)
         self.moved.append(changed)
 
-    def _note_structure(self, entries: Sequence[Entry]) -> None:
-        if len(entries) != self._length:
-            self._length = len(entries)
-            names = frozenset(entry.primitive for entry in entries)
-            if not self.names or self.names[-1][1] != names:
-                self.names.append((self.steps - 1, names))
-
     def _note_numbers(self, frame: FrameType | None) -> None:
         """Note the numbers that the program's variables hold, such as a loss on other data."""
         for name, value in (pair for own in frames_of(frame) for pair in own.f_locals.items()):
@@ -305,6 +295,7 @@ class Watcher:
             key = what, (place.source, *(caller for caller, _ in place.callers))
             self.switched[key] += 1
             self.switched_at.setdefault(key, self.steps)
+            self.switched_last[key] = self.steps
 
     def _step(self, answer: Any, optimizer: Any, *arguments: Any) -> None:
         ready = sum(p._grad is not None for p in optimizer.parameters)
