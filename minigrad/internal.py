@@ -65,7 +65,12 @@ from .rules.losses import (
     squared_error,
     times,  # a product that is 0 where its first factor is 0
 )
-from .rules.neural import LOWEST, check_labels  # the score of a masked key; checks labels and a reduction
+from .rules.neural import (
+    LOWEST,  # the score of a masked key
+    check_labels,  # checks labels and a reduction
+    rms_norm as rms_norm_of,  # the RMS norm without the checks of nn's function
+    rotated,  # pairs of columns, turned by angles
+)
 from .rules.pooling import max_pool  # the largest element of each window
 from .rules.products import (
     dot_products,  # x @ y^T, which reads nothing backward where the gradient is 0

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
-from minigrad.internal import TensorLike, array_of, check_not_complex, power_of_two, replayed, squares_fit, zeros
+from minigrad.internal import (
+    TensorLike,
+    array_of,
+    check_not_complex,
+    power_of_two,
+    replayed,
+    rms_norm_of,
+    squares_fit,
+    zeros,
+)
 
 from ._checks import (
     as_given,
@@ -34,27 +43,9 @@ def rms_norm(x: "TensorLike", weight: "TensorLike", *, eps: float = 1e-6) -> Any
     if eps.__class__ is not float or not 0 <= eps < np.inf:  # faster than the check itself
         check_interval(0, np.inf, eps=eps)
     x, weight = as_given(x, "x"), as_given(weight, "weight")
-    check_not_complex("rms_norm", x, weight)
     if not x.ndim or weight.shape != x.shape[-1:]:
         raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
-    rows: Any = x
-    small: Any = as_number(0, np.inf, eps=eps)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares: Any = np.mean(rows * rows, axis=-1, keepdims=True)
-    if not _fit(plain(squares), small):
-        root = math.sqrt(small)
-        scale = power_of_two(rows, root)
-        rows, small = rows / scale, (root / scale) ** 2
-        squares = np.mean(rows * rows, axis=-1, keepdims=True)
-    return rows / np.sqrt(squares + small) * weight
-
-
-def _fit(squares: Any, eps: float) -> bool:
-    """Return whether mean squares tell of no square that has left the range of their dtype. Only NumPy's are asked."""
-    if type(squares) is not np.ndarray or squares.dtype.kind != "f" or not squares.size:
-        return True
-    least = np.finfo(squares.dtype).tiny / np.finfo(squares.dtype).eps
-    return bool(squares.max() < np.inf) and (eps >= least or bool(squares.min() >= least))
+    return rms_norm_of(x, weight, eps=eps)
 
 
 class LayerNorm(Module):

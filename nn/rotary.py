@@ -1,9 +1,7 @@
 """Rotary positions: a rotation of queries and keys by an angle that depends on the position of the token."""
 
-import numpy as np
-
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.internal import TensorLike
+from minigrad.internal import TensorLike, rotated
 
 from ._checks import check_not_negative, check_positive, check_real
 from .module import Module
@@ -58,15 +56,9 @@ class RotaryPositions(Module):
             )
         if start.__class__ is not int or start < 0:  # faster than the check itself
             check_not_negative(start=start)
-        width = x.shape[-1]
         codes = self.positions.codes_of(x, start, key_mask)  # ([batch,] length, head_dim): sin, cos, sin, cos ...
-        sin, cos = codes[..., 0::2, None], codes[..., 1::2, None]  # ([batch,] length, head_dim / 2, 1)
-        # A complex product: (a + ib)(cos + i sin) = (a cos - b sin) + i (b cos + a sin). The tables are repeated to the width
-        # of x because NumPy's arithmetic is faster on long rows.
-        cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)
-        cos, sin = (np.tile(t.reshape(codes.shape), width // self.head_dim) for t in (cos, sin))
-        swapped = x.reshape(*x.shape[:-1], width // 2, 2)[..., ::-1].reshape(x.shape)  # b, a of each pair a, b
-        return x * cos + swapped * sin
+        found: Tensor = rotated(x, codes[..., 1::2], codes[..., 0::2])
+        return found
 
     def extra_repr(self) -> str:
         return str(self.head_dim)

@@ -289,6 +289,79 @@ about(
 )
 
 
+# --- rms_norm: x / sqrt(mean(x^2) + eps) * weight -------------------------------------------------------------------
+
+
+def _rms_norm(x: Array, weight: Array, /, eps: float = 1e-6) -> Array:
+    """Return ``x / sqrt(mean(x^2) + eps) * weight`` over the last axis (Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4).
+
+    x: (..., d); weight: (d,).
+    """
+    check_not_complex("rms_norm", x, weight)
+    eps = float(eps)
+    if squares_fit(x, eps):
+        return _of_unit_variance(x, eps) * weight
+    root = math.sqrt(eps)
+    scale = power_of_two(x, root)
+    return _of_unit_variance(x / scale, (root / scale) ** 2) * weight
+
+
+rms_norm = primitive(_rms_norm, name="rms_norm").reference(_rms_norm)
+
+
+def _root_mean_square(x: Array, eps: float) -> Array:
+    return np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
+
+
+def _rms_norm_x(g: Array, x: Array, weight: Array, eps: float, x_shape: tuple[int, ...]) -> Array:
+    root = _root_mean_square(x, eps)
+    h, z = g * weight, x / root
+    return unbroadcast((h - z * np.mean(h * z, axis=-1, keepdims=True)) / root, x_shape)
+
+
+about(
+    rms_norm,
+    word="normed",
+    formulas={
+        "x": "(h - z * mean(h * z)) / sqrt(mean(x^2) + eps), h = g * weight, z = x / sqrt(mean(x^2) + eps)",
+        "weight": "g * x / sqrt(mean(x^2) + eps), summed over the rows",
+    },
+    written={
+        "x": _rms_norm_x,
+        "weight": lambda g, x, eps, weight_shape: unbroadcast(g * (x / _root_mean_square(x, eps)), weight_shape),
+    },
+)
+
+
+# --- rotated: pairs of columns as complex numbers, times exp(i angle) -----------------------------------------------
+
+
+def _rotated(x: Array, cos: Array, sin: Array, /) -> Array:
+    """Return ``(a + ib)(cos + i sin)`` for each pair a, b of columns (Su et al. 2021, arXiv:2104.09864, eq. 34).
+
+    x: (..., heads * d); cos, sin: (..., d / 2), the same for all heads.
+    """
+    half = cos.shape[-1]
+    pairs = np.reshape(x, (*x.shape[:-1], x.shape[-1] // (2 * half), half, 2))  # (..., heads, d / 2, 2)
+    a, b = pairs[..., 0], pairs[..., 1]
+    cos, sin = cos[..., None, :], sin[..., None, :]
+    return np.reshape(np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1), x.shape)
+
+
+rotated = primitive(_rotated, name="rotated").reference(_rotated)
+_PAIRS = "z = x[..., ::2] + i x[..., 1::2], h = g[..., ::2] + i g[..., 1::2]"
+about(
+    rotated,
+    word="rotated",
+    formulas={
+        "x": "rotated(g, cos, -sin)",
+        "cos": f"sum(real(conj(z) * h)), {_PAIRS}",
+        "sin": f"sum(imag(conj(z) * h)), {_PAIRS}",
+    },
+    written={"x": lambda g, cos, sin: _rotated(g, cos, -sin)},
+)
+
+
 # --- cross_entropy: -log softmax(logits)[label] ---------------------------------------------------------------------
 
 REDUCTIONS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}

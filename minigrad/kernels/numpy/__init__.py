@@ -16,6 +16,7 @@ from . import (
     matmul,
     padding,
     reductions,
+    rotated,
     shaping,
     softmax,
     sorting,

@@ -29,6 +29,7 @@ from minigrad.kernels.blas import blas
 from minigrad.kernels.layers import optimizers
 from minigrad.kernels.numpy import activations, affine
 from minigrad.kernels.threads import in_blocks, in_parts, num_threads, set_num_threads
+from minigrad.rules.neural import rms_norm
 
 PROGRAMS = tomllib.loads((Path(__file__).parent / "processes.toml").read_text(encoding="utf-8"))
 MUCH = 1 << 40  # work enough for all threads
@@ -344,6 +345,7 @@ KERNELS: dict[str, Any] = {
     "gelu": (mg.gelu, [(40, 30)]),
     "gelu tanh": (lambda x: mg.gelu(x, approximate="tanh"), [(40, 30)]),
     "layer_norm": (mg.layer_norm, [(5, 8, 30), (30,), (30,)]),
+    "rms_norm": (rms_norm, [(5, 8, 30), (30,)]),
     "affine": (mg.affine, [(5, 8, 30), (30, 20), (20,)]),
     "affine of many rows": (mg.affine, [(403, 20), (20, 7), (7,)]),
     "affine of three rows": (mg.affine, [(3, 200), (200, 5), (5,)]),

@@ -15,6 +15,7 @@ import numpy as np
 import minigrad as mg
 from minigrad import rules
 from minigrad.rules.dropout import dropout
+from minigrad.rules.neural import rms_norm, rotated
 from tests.lazy import torch
 
 functional = torch.nn.functional
@@ -374,12 +375,24 @@ for _shape in [(5, 3), (2, 5, 3), (3,), (0, 3)]:
     case("affine", mg.affine, normal(*_shape), normal(3, 2), normal(2), label=_shape, torch=lambda x, w, b: x @ w + b)
     case("layer_norm", mg.layer_norm, normal(*_shape), normal(3), normal(3), label=_shape,
          torch=lambda x, g, b: functional.layer_norm(x, x.shape[-1:], g, b))  # fmt: skip
+    case("rms_norm", rms_norm, normal(*_shape), normal(3), label=_shape,
+         torch=lambda x, w: functional.rms_norm(x, x.shape[-1:], w, 1e-6))  # fmt: skip
 case(
     "affine", mg.affine, normal(5, 3), normal(3, 2), normal(1), label="broadcast bias", torch=lambda x, w, b: x @ w + b
 )
 case("affine", mg.affine, normal(2, 5, 3), normal(2, 3, 2), normal(2), label="weights", torch=lambda x, w, b: x @ w + b)
 case("layer_norm", lambda x, g, b: mg.layer_norm(x, g, b, eps=0.3), normal(4, 6), normal(6), normal(6), label="eps=0.3",
      torch=lambda x, g, b: functional.layer_norm(x, (6,), g, b, 0.3))  # fmt: skip
+case("rms_norm", lambda x, w: rms_norm(x, w, eps=0.3), normal(4, 6), normal(6), label="eps=0.3",
+     torch=lambda x, w: functional.rms_norm(x, (6,), w, 0.3))  # fmt: skip
+for _shape, _angles in [
+    ((2, 3, 8), (3, 2)),
+    ((2, 3, 8), (2, 3, 4)),
+    ((5, 4), (5, 1)),
+    ((4,), (1, 2)),
+    ((0, 4), (0, 2)),
+]:
+    case("rotated", rotated, normal(*_shape), normal(*_angles), normal(*_angles), label=(_shape, _angles))
 for _reduction_name in ("mean", "sum", "none"):
     for _shape in [(5,), (2, 3), ()]:
         case("cross_entropy", lambda x, y, r=_reduction_name: mg.cross_entropy(x, y, reduction=r), normal(*_shape, 4),
