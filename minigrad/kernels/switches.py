@@ -15,7 +15,7 @@ _replaced: dict[str, Kernel | None] = {}  # by primitive, the NumPy kernel (or N
 
 
 def compiled_kernels(enabled: bool = True) -> None:
-    """Use loops compiled by numba for gelu, layer_norm and attention, and for Adam.
+    """Use loops compiled by numba for gelu, layer_norm and Adam.
 
     The loops read memory once; NumPy reads it several times. The results are the same up to rounding, and do not depend on
     the number of threads. The loops handle float32 and float64 on the host. Other arrays are computed as before. The
@@ -50,7 +50,7 @@ def compiled_kernels(enabled: bool = True) -> None:
         return
     import_extra("numba", "fast", "compiled_kernels()")
     try:
-        from .compiled import attention, neural  # noqa: F401 - these modules attach themselves when they are imported
+        from .compiled import neural  # noqa: F401 - it attaches its kernels when it is imported
     except ImportError as error:
         if error.name != f"{__package__}.compiled":
             raise

@@ -6,7 +6,7 @@ computes eight or sixteen elements at once if a loop has no branches and no call
 loops that follow. Third, the loops release Python's global lock, so threads can share the rows.
 
 The compiler may reorder the additions in :func:`plus`, so that it can sum sixteen elements at once. It must reorder nothing
-else: it must not turn ``(x - largest) - y`` into ``x - (largest + y)``, and must not assume that there are no NaNs or
+else: it must not turn ``(x - mean) - y`` into ``x - (mean + y)``, and must not assume that there are no NaNs or
 infinite numbers.
 """
 
@@ -32,8 +32,8 @@ class CompiledLoop(dict[Any, Callable[..., Any]]):
     """A loop over arrays, as a dict from a dtype to the compiled function.
 
     The first use of a dtype compiles the loop or reads it from numba's cache. ``signature`` has a word for each argument:
-    ``r2`` is an array of two axes that the loop reads, ``w2`` is one that it writes, ``i1`` and ``b2`` are arrays of int64
-    and bool that it reads, ``n`` is an integer and ``x`` is a float. Arrays are contiguous.
+    ``r2`` is an array of two axes that the loop reads, ``w2`` is one that it writes, ``n`` is an integer and ``x`` is a
+    float. Arrays are contiguous.
     """
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
@@ -42,14 +42,8 @@ class CompiledLoop(dict[Any, Callable[..., Any]]):
         self.signature = signature
 
     def __missing__(self, dtype: Any) -> Callable[..., Any]:
-        kinds = {
-            "r": numba.from_dtype(dtype),
-            "i": types.int64,
-            "b": types.boolean,
-            "n": types.int64,
-            "x": types.float64,
-        }
-        kinds["w"] = kinds["r"]
+        real = numba.from_dtype(dtype)
+        kinds = {"r": real, "w": real, "n": types.int64, "x": types.float64}
 
         def argument(word: str) -> Any:
             kind = kinds[word[0]]
@@ -108,48 +102,10 @@ def _exp_for(x: Any) -> Any:
     return of
 
 
-def largest(row: Any) -> Any:
-    """Return the maximum of a row in a loop without branches. If a NaN with a positive sign is in the row, return NaN."""
-
-
-@overload(largest)
-def _largest_for(row: Any) -> Any:
-    """Compare the bits as integers. They have the order of the floats if positive, and the opposite order if negative."""
-    real, integer = _FORMATS[row.dtype][:2]
-    sign = integer(8 * integer().itemsize - 1)
-    magnitude = integer(np.iinfo(integer).max)
-    least = integer(np.iinfo(integer).min)
-
-    def of(row: Any) -> Any:
-        bits = row.view(integer)
-        most = least
-        for j in range(bits.size):
-            b = bits[j]
-            b = integer(b ^ integer(integer(b >> sign) & magnitude))
-            most = b if b > most else most
-        most = integer(most ^ integer(integer(most >> sign) & magnitude))
-        return integer(most).view(real)
-
-    return of
-
-
 @register_jitable(fastmath=_REORDER)
 def plus(total: Any, term: Any) -> Any:
     """Return ``total + term``. The compiler may change the order of a sum of such additions."""
     return total + term
-
-
-@register_jitable(fastmath=_EXACTLY)
-def share_out(row: Any, smallest: Any) -> None:
-    """Divide a row by its sum. A row of zeros stays the same. Then set elements below ``smallest`` to 0."""
-    real = row.dtype.type
-    total = real(0)
-    for j in range(row.size):
-        total = plus(total, row[j])
-    inverse = real(0) if total == real(0) else real(1) / total
-    for j in range(row.size):
-        share = row[j] * inverse
-        row[j] = real(0) if share < smallest else share
 
 
 def logistic(x: Any) -> Any:

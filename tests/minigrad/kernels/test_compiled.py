@@ -39,31 +39,11 @@ class Case(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
-def attend(mask: Any = None, num_heads: int = 2, scale: float | None = None) -> Callable[..., Any]:
-    return lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, mask, num_heads=num_heads, scale=scale)
-
-
-def biased(mask: Any = None, scale: float | None = None) -> Callable[..., Any]:
-    return lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, mask, b, num_heads=2, scale=scale)
-
-
-QKV = ((3, 5, 8), (3, 6, 8), (3, 6, 4))
-LONG_QKV = ((1, 520, 4), (1, 530, 4), (1, 530, 4))
 CASES = {
     "gelu": Case(mg.gelu, ((4, 7),)),
     "gelu by tanh": Case(lambda x: mg.gelu(x, approximate="tanh"), ((4, 77),)),
     "layer_norm": Case(mg.layer_norm, ((2, 4, 7), (7,), (7,))),
     "layer_norm of many rows": Case(lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), ((300, 37), (37,), (37,))),
-    "attention": Case(attend(), QKV),
-    "attention of one sequence": Case(attend(scale=0.3), ((5, 8), (6, 8), (6, 4))),
-    "attention of a grid": Case(attend(), ((2, 3, 5, 8), (2, 3, 40, 8), (2, 3, 40, 4))),
-    "attention with a negative scale": Case(attend(scale=-0.5), QKV),
-    "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
-    "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
-    "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
-    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG_QKV),
-    "attention of a long sequence with a bias": Case(biased(), (*LONG_QKV, (2, 1, 530))),
-    "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
 }
 
 
@@ -126,7 +106,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
         np.testing.assert_array_equal(a, b)
 
 
-PRIMITIVES = ["gelu", "layer_norm", "attention"]
+PRIMITIVES = ["gelu", "layer_norm"]
 
 
 @pytest.mark.parametrize("case", cases_of(PRIMITIVES), ids=lambda case: case.id)
@@ -219,7 +199,7 @@ def test_what_is_not_finite(name: str, dtype: Any, special: tuple[float, ...]) -
         assert_as_plain(case.function, arrays)
 
 
-@pytest.mark.parametrize("name", ["attention", "layer_norm", *ELEMENTWISE])
+@pytest.mark.parametrize("name", ["layer_norm", *ELEMENTWISE])
 def test_cotangents_that_are_not_finite(name: str) -> None:
     """An infinite one may give inf where a composition, which adds inf and -inf on its way, gives NaN."""
     case = CASES[name]
@@ -264,95 +244,6 @@ def test_gelu_far_from_zero(dtype: Any, error: float) -> None:
     np.testing.assert_allclose(mg.gelu(x, approximate="tanh"), by_tanh, atol=error * 2, rtol=2 * error)
 
 
-# --- masks ---
-
-
-def masks() -> dict[str, Any]:
-    rng = np.random.default_rng(3)
-    lengths = np.arange(40) < np.array([40, 7, 33])[:, None]
-    return {
-        "causal": np.tri(5, 40, 35, dtype=bool),
-        "strictly causal": np.tri(5, 40, -1, dtype=bool),
-        "padding": lengths[:, None, None],
-        "some keys of each query": rng.random((5, 40)) > 0.5,
-        "each head": rng.random((1, 2, 5, 40)) > 0.5,
-        "all axes": rng.random((3, 2, 5, 40)) > 0.7,
-        "sequences and queries": rng.random((3, 1, 5, 1)) > 0.5,
-        "one sequence's worth": rng.random((1, 2, 1, 40)) > 0.5,
-        "keys": rng.random((1, 40)) > 0.5,
-        "queries": rng.random((5, 1)) > 0.5,
-        "everything": np.ones((5, 40), bool),
-        "nothing": np.zeros((1, 1), bool),
-        "nothing for some": np.arange(5)[:, None] % 2 * np.ones(40, bool) > 0,
-        "the last": np.arange(40)[None] == 39,
-        "other layout": np.asfortranarray(rng.random((3, 2, 5, 40)) > 0.5),
-    }
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("mask", masks().values(), ids=masks())
-def test_masks(mask: Any, dtype: Any) -> None:
-    rng = np.random.default_rng(4)
-    arrays = [rng.standard_normal(s).astype(dtype) for s in ((3, 5, 8), (3, 40, 8), (3, 40, 6))]
-    assert_as_plain(attend(mask), arrays)
-    with mg.reference_mode():
-        expected = second_order(attend(mask), arrays)
-    assert_same(second_order(attend(mask), arrays), expected, dtype)
-
-
-def test_a_mask_over_two_batch_axes() -> None:
-    rng = np.random.default_rng(4)
-    arrays = [rng.standard_normal((2, 3, 4, 8)) for _ in range(3)]
-    for shape in ((2, 1, 1, 1, 4), (1, 3, 1, 1, 4), (2, 3, 2, 4, 4), (1, 3, 1, 4, 1)):
-        assert_as_plain(attend(rng.random(shape) > 0.4), arrays)
-
-
-@pytest.mark.parametrize("order", ["F", "C"])
-def test_a_cotangent_without_strides_and_arrays_laid_out_by_columns(order: Any) -> None:
-    random = np.random.default_rng(4)
-    arrays = [np.asarray(random.standard_normal((2, 8, 6)), np.float32, order=order) for _ in range(3)]
-    tensors = [Tensor(array, requires_grad=True, copy=False) for array in arrays]
-    found = mg.autograd_grad(mg.scaled_dot_product_attention(*tensors, num_heads=2).sum(), tensors)
-    with mg.reference_mode():
-        expected = mg.autograd_grad(mg.scaled_dot_product_attention(*tensors, num_heads=2).sum(), tensors)
-    for got, wanted in zip(found, expected, strict=True):
-        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-4, atol=1e-6)
-
-
-def test_queries_that_may_attend_to_nothing_give_zeros() -> None:
-    q = Tensor(np.random.default_rng(0).standard_normal((1, 3, 4)).astype(np.float32), requires_grad=True)
-    mask = np.array([[True, True, False], [False, False, False], [True, True, True]])
-    y = mg.scaled_dot_product_attention(q, q, q, mask)
-    y[0, 1].sum().backward()
-    assert not y.numpy()[0, 1].any()
-    assert q.grad is not None and not q.grad.numpy().any()
-
-
-def test_scores_that_are_not_finite() -> None:
-    """With NaN in a masked key only what it meets is NaN; scores of -inf beside masked ones give zeros."""
-    q = np.ones((1, 2, 1), np.float32)
-    k = np.array([[[-np.inf], [-np.inf], [1.0]]], np.float32)
-    for mask in (None, np.array([[True, True, False], [True, False, True]]), np.array([[True, False, False]] * 2)):
-        with np.errstate(all="ignore"), mg.reference_mode():
-            expected = mg.scaled_dot_product_attention(q, k, np.ones_like(k), mask)
-        np.testing.assert_array_equal(mg.scaled_dot_product_attention(q, k, np.ones_like(k), mask), expected)
-    k[0, 1] = np.nan
-    for mask in (None, np.array([[True, False, True], [True, True, True]])):
-        with np.errstate(all="ignore"), mg.reference_mode():
-            expected = mg.scaled_dot_product_attention(q, k, np.ones_like(k), mask)
-        np.testing.assert_array_equal(mg.scaled_dot_product_attention(q, k, np.ones_like(k), mask), expected)
-
-
-def test_weights_that_round_to_nothing_are_nothing() -> None:
-    """Numbers too small to be normal, which would make the products many times slower, do not arise."""
-    rng = np.random.default_rng(0)
-    q = 12 * rng.standard_normal((2, 30, 8)).astype(np.float32)
-    weights, _ = primitives["attention"].kernels["compiled"].forward(q, q, q)[1]
-    assert np.sum(weights == 0) > 100
-    assert np.min(weights[weights > 0]) > 1e-31
-    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-6)
-
-
 # --- errors, and what is left to NumPy ---
 
 
@@ -361,7 +252,6 @@ def test_weights_that_round_to_nothing_are_nothing() -> None:
     [
         lambda: mg.gelu(np.zeros(3), approximate="no"),
         lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
-        lambda: mg.scaled_dot_product_attention(*[np.zeros((2, 4, 4))] * 3, np.ones((4, 5), bool)),
     ],
 )
 def test_errors_are_those_of_the_plain_forms(call: Callable[[], Any]) -> None:
@@ -395,13 +285,6 @@ def test_integers_among_the_operands() -> None:
 LARGE = {
     **{name: Case(CASES[name].function, ((30000,),)) for name in ELEMENTWISE},
     "layer_norm": Case(mg.layer_norm, ((401, 67), (67,), (67,))),
-    "attention": Case(attend(np.tri(20, dtype=bool)), ((9, 20, 8),) * 3),
-    "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
-    "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
-    "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
-    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG_QKV),
-    "attention of a long sequence with a bias": Case(biased(), (*LONG_QKV, (2, 1, 530))),
-    "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
 }
 
 
@@ -567,17 +450,3 @@ def test_no_folder_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
         return x[i]
 
     assert pick[np.dtype(np.float64)](np.array([1.0, 2.0]), 1) == 2.0
-
-
-@pytest.mark.parametrize("scale", [1e-31, 1e-29, 1.0])
-def test_a_masked_key_has_no_weight_at_any_scale(scale: float) -> None:
-    q, k, v = (np.ones((1, 2, 3), np.float32) for _ in range(3))
-    v[0, 1] = 100
-    got = mg.scaled_dot_product_attention(q, k, v, np.array([[True, False], [True, True]]), scale=scale)
-    np.testing.assert_allclose(got[0, 0], 1)
-
-
-def test_a_small_weight_counts_in_float64() -> None:
-    q, k, v = np.ones((1, 1, 1)), np.array([[[0.0], [-75.0]]]), np.array([[[0.0], [1e33]]])
-    expected = np.exp(-75.0) * 1e33
-    np.testing.assert_allclose(mg.scaled_dot_product_attention(q, k, v, None, scale=1.0), [[[expected]]], rtol=1e-10)
