@@ -150,7 +150,7 @@ ROOMS = {
     "codegen": 4770,
     "engine": 3365,
     "rules": 5480,
-    "kernels": 3880,
+    "kernels": 3540,
     "guards": 1810,
     "transforms": 1590,
     "": 1910,

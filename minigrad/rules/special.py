@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays import as_array
-from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError
@@ -37,7 +36,6 @@ def erf_of_float32(x: Array, scale: float = 1.0) -> Array:
     return np.tanh(value)
 
 
-@Replaceable
 def erf_of_float64(x: Array) -> Array:
     first, *others = np.asarray(_RATIO, like=x)[:, :, None]
     with np.errstate(over="ignore"):  # erf(6) is 1 to double precision

@@ -17,9 +17,7 @@ from . import (
     padding,
     reductions,
     rotated,
-    shaping,
     softmax,
     sorting,
-    special,
     sums,
 )

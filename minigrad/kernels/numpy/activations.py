@@ -1,4 +1,4 @@
-"""Kernels of relu, sigmoid, silu and gelu. They work on blocks that stay in the cache between two passes."""
+"""Kernels of sigmoid, silu and gelu. They work on blocks that stay in the cache between two passes."""
 
 import math
 from typing import Any
@@ -6,30 +6,10 @@ from typing import Any
 import numpy as np
 
 from ...engine.types import Array
-from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, logistic, relu, sigmoid, silu
+from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, logistic, sigmoid, silu
 from ...rules.special import erf, erf_of_float32
 from ..threads import BLOCK, in_blocks
 from .rows import Needs
-from .sums import filled
-
-# --- relu -----------------------------------------------------------------------------------------------------------
-
-
-def _relu_forward(x: Array) -> tuple[Array, None]:
-    ans = np.empty(x.shape, x.dtype)
-    zeros = filled(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
-    in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
-    return ans, None
-
-
-def _relu_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    dx = np.empty(ans.shape, ans.dtype)
-    in_blocks(lambda g, ans, d: np.multiply(g, ans > 0, out=d), g.reshape(-1), ans.reshape(-1), dx.reshape(-1))
-    return (dx,)
-
-
-relu.kernel(np.ndarray, _relu_forward, _relu_backward)
-
 
 # --- sigmoid and silu -----------------------------------------------------------------------------------------------
 

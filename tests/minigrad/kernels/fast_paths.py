@@ -17,7 +17,6 @@ from minigrad.engine.kernels import Kernel
 from minigrad.engine.observers import Replaceable
 from minigrad.engine.registry import primitives
 from minigrad.kernels import numpy as numpy_kernels_of_rules
-from minigrad.kernels.numpy import special
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
 
 
@@ -89,7 +88,6 @@ def of_any_size() -> Iterator[None]:
             for name in vars(module):
                 if name.startswith("LEAST"):
                     patch.setattr(module, name, 0)
-        patch.setattr(special, "BLOCK", 4)
         yield
 
 

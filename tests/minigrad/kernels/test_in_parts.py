@@ -341,7 +341,6 @@ def draw(*shape: int, dtype: Any = np.float32) -> Any:
 KERNELS: dict[str, Any] = {
     "softmax": (mg.softmax, [(40, 30)]),
     "log_softmax": (mg.log_softmax, [(40, 30)]),
-    "relu": (mg.relu, [(40, 30)]),
     "gelu": (mg.gelu, [(40, 30)]),
     "gelu tanh": (lambda x: mg.gelu(x, approximate="tanh"), [(40, 30)]),
     "layer_norm": (mg.layer_norm, [(5, 8, 30), (30,), (30,)]),
