@@ -128,7 +128,7 @@ function lesson(blocks) {
   async function run(number) {
     const asked = cells[number];
     await asked.tools.work(async (running) => {
-      await python(cells.map((cell) => cell.program.text()));
+      await python(cells.map((cell) => cell.program.text()), ["graphviz"]);
       running();
       if (number < done) done = number === 0 ? 0 : done;
       for (let each = Math.min(done, number); each <= number; each++) {

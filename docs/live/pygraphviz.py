@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from minigrad.errors import GraphError
 
-render: Callable[[str, str], str] | None = None  # the worker puts viz-js here
+render: Callable[[str, str], str] | None = None  # the worker puts viz-js here; the page fetches it when a program draws
 
 
 class AGraph:
@@ -20,5 +20,5 @@ class AGraph:
         if format != "svg":
             raise GraphError(f"a page draws .svg, .html, .dot and .txt, got the format {format!r}")
         if render is None:
-            raise GraphError("Graphviz is still on its way to this page: run the program again")
+            raise ModuleNotFoundError("Graphviz is not in this page yet: run the program again", name="graphviz")
         return render(self.string, prog).encode()

@@ -7,7 +7,7 @@ const about = document.querySelector('script[type="application/json"][data-live]
 export const settings = about ? JSON.parse(about.textContent) : null;  // written by docs/site_live.py
 
 const held = {};  // the bytes of each file by its name
-const LAZY = ["matplotlib", "scipy"];  // groups of files that are fetched when a program needs them
+const LAZY = ["matplotlib", "scipy", "graphviz"];  // groups of files that are fetched when a program needs them
 let worker = null, ready = null, waiting = new Map(), count = 0, loaded = new Set();
 let tell = () => {};
 export const onStatus = (listener) => { tell = listener; };
@@ -43,7 +43,8 @@ async function fetched(name, file, progress) {
 }
 
 async function get(groups) {
-  const names = Object.keys(settings.files).filter((name) => groups.includes(settings.files[name].group) && !held[name]);
+  const wanted = Object.keys(settings.files).filter((name) => groups.includes(settings.files[name].group));
+  const names = wanted.filter((name) => !held[name]);
   const all = names.reduce((sum, name) => sum + settings.files[name].bytes, 0);
   let done = 0, failed = false;
   const shown = (bytes) => (bytes / 1e6).toFixed(1);
@@ -55,7 +56,7 @@ async function get(groups) {
     failed = true;  // the rest is still on its way, and must not write over what is said of this file
     throw error;
   }
-  return Object.fromEntries(names.map((name) => [name, held[name]]));
+  return Object.fromEntries(wanted.map((name) => [name, held[name]]));
 }
 
 function send(message, said) {
@@ -78,45 +79,44 @@ function begin() {
   };
 }
 
-const namesOf = (groups) => groups.filter((group) => ["numpy", ...LAZY].includes(group));
-
 async function start() {
   await get(["python", "numpy", "minigrad"]);
   tell(word("starting"));
   begin();
-  const groups = ["numpy", ...loaded];
-  const answer = await send({ start: Object.keys(settings.files), files: { ...held }, packages: namesOf(groups) });
+  const answer = await send({ start: Object.keys(settings.files), files: { ...held }, groups: ["numpy", ...loaded] });
   if (answer.error) throw new Error(answer.error);
-  const graphviz = await get(["graphviz"]);
-  if (held["graphviz.mjs"]) await send({ graphviz: true, files: graphviz });
   tell(word("ready"));
 }
 
-// Python is there, with the packages that the programs import.
-export async function python(programs = []) {
+// Python is there, with these groups and those that the programs import; their files are fetched while Python starts.
+export async function python(programs = [], groups = []) {
+  const imports = (group) => new RegExp(`^\\s*(?:import|from)\\s+${group}\\b`, "m");
+  const asked = (group) => groups.includes(group) || programs.some((text) => imports(group).test(text));
+  const needed = LAZY.filter((group) => !loaded.has(group) && asked(group));
+  const coming = get(needed);
+  coming.catch(() => {});  // it is said by load()
   ready ??= start();
   try { await ready; } catch (error) { ready = null; throw error; }
-  for (const group of LAZY) {
-    const imports = new RegExp(`^\\s*(?:import|from)\\s+${group}\\b`, "m");
-    if (!loaded.has(group) && programs.some((text) => imports.test(text))) await load(group);
-  }
+  await coming.catch(() => {});
+  for (const group of needed) await load(group);
   tell(word("ready"));
 }
 
 async function load(group) {
   const files = await get([group]);
   tell(word("packages", { name: group }));
-  const answer = await send({ files, packages: [group] });
+  const answer = await send({ files, groups: [group] });
   if (answer.error) throw new Error(answer.error);
   loaded.add(group);
 }
 
 // The answer of live.py to a request; `said` gets what is printed meanwhile. null: the worker was ended.
-// A program that ended because a package is not loaded yet, which minigrad imported for it, runs again with it.
+// A program that ended because a package is not loaded yet, which minigrad imported for it, runs again with it. A cell of a
+// lesson does not, because it may have changed its names by then.
 export async function ask(request, said) {
   await python();
   let answer = await send({ request }, said);
-  if (LAZY.includes(answer?.lacking) && !loaded.has(answer.lacking)) {
+  if (request.do === "program" && LAZY.includes(answer?.lacking) && !loaded.has(answer.lacking)) {
     await load(answer.lacking);
     said(null);
     answer = await send({ request }, said);

@@ -13,47 +13,49 @@ function lock(text, names) {
   return all;
 }
 
-async function start(files, packages, names) {
+const module = (files, name) => import(URL.createObjectURL(new Blob([files[name]], { type: "text/javascript" })));
+
+async function start(files, groups, names) {
   const kinds = { wasm: "application/wasm", json: "application/json" };
   self.fetch = async (address) => {
     const bytes = files[named(address)];
     if (!bytes) throw new TypeError(`${named(address)} is not among the files of this page`);
     return new Response(bytes, { headers: { "Content-Type": kinds[named(address).split(".").pop()] ?? "application/octet-stream" } });
   };
-  const module = (name) => import(URL.createObjectURL(new Blob([files[name]], { type: "text/javascript" })));
-  const { loadPyodide } = await module("pyodide.mjs");
-  const { default: createPyodideModule } = await module("pyodide.asm.mjs");
+  const { loadPyodide } = await module(files, "pyodide.mjs");
+  const { default: createPyodideModule } = await module(files, "pyodide.asm.mjs");
   const place = "https://pyodide.invalid/";  // every address under it is answered by the function above
   python = await loadPyodide({
     indexURL: place, packageBaseUrl: place, createPyodideModule, env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
     lockFileContents: lock(new TextDecoder().decode(files["pyodide-lock.json"]), names),
   });
-  await load(files, packages);
+  await load(files, groups.filter((group) => group !== "graphviz"));
   const site = python.runPython("import site; site.getsitepackages()[0]");
   python.unpackArchive(files["minigrad.zip"], "zip", { extractDir: site });
   const live = python.pyimport("live");
   live.say = (text) => postMessage({ said: text });
   python.runPython("import minigrad");
   act = live.do;
+  await load(files, groups.filter((group) => group === "graphviz"));  // its module of Python stands beside live.py
 }
 
-async function load(files, packages) {
-  const before = self.fetch;
+// Packages of Pyodide, and Graphviz.
+async function load(files, groups) {
+  const before = self.fetch, packages = groups.filter((group) => group !== "graphviz");
   if (packages.length) await python.loadPackage(packages, { messageCallback: () => {}, errorCallback: () => {} });
   self.fetch = before;
+  if (!groups.includes("graphviz")) return;
+  const { instance } = await module(files, "graphviz.mjs");
+  const viz = await instance();
+  python.pyimport("pygraphviz").render = (dot, engine) => viz.renderString(dot, { format: "svg", engine });
 }
 
 let held = {};
 self.onmessage = async ({ data }) => {
   try {
     if (data.files) Object.assign(held, data.files);
-    if (data.start) await start(held, data.packages, data.start);
-    else if (data.packages) await load(held, data.packages);
-    if (data.graphviz) {
-      const { instance } = await import(URL.createObjectURL(new Blob([held["graphviz.mjs"]], { type: "text/javascript" })));
-      const viz = await instance();
-      python.pyimport("pygraphviz").render = (dot, engine) => viz.renderString(dot, { format: "svg", engine });
-    }
+    if (data.start) await start(held, data.groups, data.start);
+    else if (data.groups) await load(held, data.groups);
     postMessage({ id: data.id, answer: data.request ? JSON.parse(act(JSON.stringify(data.request))) : {} });
   } catch (error) {
     postMessage({ id: data.id, answer: { error: String(error?.message ?? error), ended: true } });  // Python is of no use now
