@@ -14,7 +14,7 @@ export function editor(parent, text, { label, changed, run }) {
       doc: text,
       extensions: [
         keymap.of([{ key: "Mod-Enter", run: () => { run(); return true; } }, indentWithTab]),
-        basicSetup, python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
+        basicSetup, EditorView.lineWrapping, python(), indentUnit.of("    "), syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "live-keys" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) changed(view.state.doc.toString()); }),
       ],

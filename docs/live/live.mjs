@@ -153,7 +153,7 @@ const toPython = (words) => ({ do: "learn", words, language, learner: learner(),
 function exercise(block) {
   const program = editable(block, `course/${block.dataset.file}`, () => command("check"));
   const check = button("check", () => command("check"), true);
-  const tools = bar(check, button("hint", () => command("hint")), button("restart", () => restore(program)), ...folderButtons());
+  const tools = bar(check, button("run", run), button("hint", () => command("hint")), button("restart", () => restore(program)), ...folderButtons());
   const shown = results(block);
   program.place.after(tools.element);
   if (!store.kept()) tools.say(word("unsaved"));
@@ -175,6 +175,15 @@ function exercise(block) {
         if (answer.page) shown.page([file, answer.page.html], answer.page.step);
       }
     }, SECONDS);
+  }
+  async function run() {  // the file as a program, for a learner who prints
+    await tools.work(async (running) => {
+      await python([program.text()]);
+      running();
+      shown.begin();
+      const answer = await ask({ do: "program", code: program.text(), command: [] }, shown.print);
+      if (answer !== null) shown.outcome(answer);
+    });
   }
   const state = JSON.parse(store.get("course/learn.json") ?? "{}");
   if (state.passed?.includes(block.dataset.task)) mark(block, true);
