@@ -214,7 +214,7 @@ def test_a_wrong_answer_gets_its_diagnosis_and_its_page(do: Do, language: str, s
     source = "def slope(f, x, h=1e-5):\n    return (f(x + h) - f(x)) / h\n"
     asked = {"language": language, "files": {"1_1_nudge.py": source}, "learner": "Ada"}
     found = do("learn", words=["check", "1.1"], **asked)
-    assert found["status"] == 1 and said in found["printed"] and "file://" not in found["printed"]
+    assert found["status"] == 1 and said in found["printed"] and found["printed"].endswith("↓")
     assert found["page"]["step"] and "1.1" in found["page"]["html"]
     assert found["files"]["1_1_nudge.py"] == source and json.loads(found["files"]["learn.json"])["attempts"] == {
         "1.1": 1

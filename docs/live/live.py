@@ -168,7 +168,7 @@ def learn(asked: dict[str, Any]) -> dict[str, Any]:
     page = None
     if found := DRAWN.search(printed):
         page = {"html": (folder / "pages" / found[1]).read_text(encoding="utf-8"), "step": found[2]}
-        printed = printed.replace(found[0], found[1])
+        printed = printed.replace(found[0], "↓")  # it stands below
     return {"printed": printed.strip("\n"), "status": status, "page": page, "files": _changed(folder, asked)}
 
 
