@@ -33,11 +33,16 @@ const camera = {
     this.keepInside(scene, pane);
   },
 
-  // Show all of these boxes. If the whole scene is readable, show it. Otherwise move the camera no further than needed.
-  frame(boxes, scene, pane) {
+  // Return the scale from which on boxes of four lines show three.
+  get near() {
+    return 0.75 * this.full;
+  },
+
+  // Show all of these boxes. If the whole scene is readable, show it, or else go near. Move the camera no further than needed.
+  frame(boxes, scene, pane, whole = true) {
+    const { near } = this;
     const all = Math.min(this.fitScale(scene, pane), 1.4 * this.full);
-    const near = 0.75 * this.full; // from here on, boxes of four lines show three
-    if (this.wanted === null && all >= 0.45 * this.full) { // boxes of four lines show two
+    if (whole && this.wanted === null && all >= 0.45 * this.full) { // boxes of four lines show two
       this.scale = all;
       return this.keepInside(scene, pane);
     }

@@ -66,7 +66,9 @@ class BoxView {
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / row);
     const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, ...texts.names] : texts.names;
-    const lines = named(called, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const bare = inLines(texts.names);
+    const lines = inLines(called).length > bare.length ? bare : inLines(called); // the shape takes no line from the map
     const heats = this.heatSpace(texts, rows, lines.length);
     const names = lines.map(() => "name");
     const left = rows - lines.length;

@@ -146,6 +146,13 @@ class SceneView {
     else camera.frame(boxes, this.scene, this.pane);
   }
 
+  // If the boxes of the step are too small to be read in the whole scene, go nearer to them.
+  nearer() {
+    const ends = this.current.flatMap(({ box }) => this.boxes[box] ?? []); // an end may be outside of the scene
+    if (camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isReadable)) return;
+    camera.frame(ends.map(({ about }) => about), this.scene, this.pane, false);
+  }
+
   // Fly to the place of the camera.
   fly() {
     cancelAnimationFrame(this.handle);

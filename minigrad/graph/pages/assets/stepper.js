@@ -26,6 +26,7 @@ function render(fly = false, node = null) {
   view.show(state.scene, state.iteration);
   if (fly || camera.scale === 0) view.aim(node);
   draw();
+  if (fly) view.nearer();
   if (fly) view.fly();
   else view.place();
 }
@@ -426,6 +427,8 @@ new ResizeObserver(() => {
   if (turned) view.show(state.scene, state.iteration);
   view.aim();
   if (turned) draw();
+  else light();
+  view.nearer();
   if (view.svg.classList.contains("flying")) view.fly(); // on to where the step is now
   else view.place();
 }).observe(find("graph"));
