@@ -123,25 +123,6 @@ def test_escape_flies_up_and_a_step_flies_in_again(tmp_path: Path, show: Show) -
     look(page)
 
 
-def test_zooming_into_a_box_enters_its_scene_and_zooming_out_leaves_it(tmp_path: Path, show: Show) -> None:
-    explained(loop, tmp_path / "page.html")
-    page = show(tmp_path / "page.html", 1280, 800)
-    page.evaluate(
-        """() => {
-          const { cell } = places.placement(1, 7);
-          camera.centre([{ x: cell.x + cell.w / 2, y: cell.y + cell.h / 2, w: cell.w, h: cell.h }], view.pane);
-          window.home = [0, 7].map((i) => view.picture.viewOf(1, i, { number: 0, iteration: 0, view: { ...camera } }));
-        }"""
-    )
-    factor = page.evaluate("camera.full / home[1].scale")
-    page.evaluate(f"zoomBy({factor})")
-    assert page.evaluate("[state.scene, state.iteration]") == [1, 7]
-    assert page.evaluate("camera.scale / home[1].scale") == pytest.approx(factor)
-    page.evaluate(f"zoomBy({1 / factor})")
-    assert page.evaluate("state.scene") == 0
-    assert page.evaluate(MEASURE)[0] == []
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
 def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, show: Show) -> None:

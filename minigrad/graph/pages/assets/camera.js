@@ -9,7 +9,6 @@ const camera = {
   x: 0,
   y: 0,
   wanted: null, // the scale that the reader has chosen
-  most: 4, // the largest scale; it is larger in a scene with scenes inside
 
   // Return the scale at which a box shows all of its lines. Below it, text keeps its size and a box shows fewer lines.
   get full() {
@@ -93,7 +92,7 @@ const camera = {
   },
 
   zoom(factor, pane, [cx, cy] = [pane.width / 2, pane.height / 2]) {
-    const scale = Math.max(1e-3, Math.min(this.most * this.full, this.scale * factor));
+    const scale = Math.max(1e-3, Math.min(4 * this.full, this.scale * factor));
     this.x = cx - ((cx - this.x) / this.scale) * scale;
     this.y = cy - ((cy - this.y) / this.scale) * scale;
     this.scale = this.wanted = scale;

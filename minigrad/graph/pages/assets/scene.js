@@ -90,7 +90,6 @@ class SceneView {
     this.lines = this.scene.lines.map((line, i) => new LineView(line, i));
     this.boxes = this.scene.boxes.map((box, i) => new BoxView(box, i));
     this.world.replaceChildren(...this.lines.map((line) => line.group), this.pulses, ...this.boxes.map((box) => box.group));
-    camera.most = this.scene.boxes.some(({ scene }) => scene !== undefined) ? 1000 : 4;
     camera.scale = 0; // the old position was in another scene
   }
 
@@ -178,7 +177,6 @@ class SceneView {
   // Go to the place of the camera at once, and write what belongs there.
   place() {
     cancelAnimationFrame(this.handle);
-    if (camera.wanted !== null) this.enterOrLeave();
     if (this.unit !== camera.unit) {
       this.setUnit();
       for (const box of this.boxes) box.update(box.now, box.lit);
@@ -192,32 +190,6 @@ class SceneView {
     this.shown = { number: this.number, iteration: this.iteration, view };
     this.world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
     this.picture.draw(this.shown, this.pane, flying);
-  }
-
-  // If the reader has zoomed far into the box of a scene, show that scene; if far out, the scene around. The picture stays the same.
-  enterOrLeave() {
-    const { pane, scene } = this;
-    const view = { scale: camera.scale, x: camera.x, y: camera.y };
-    const share = (s, scale) => Math.max((s.width * scale) / pane.width, (s.height * scale) / pane.height);
-    const to = share(scene, view.scale) < 0.3 && scene.parent !== null ? this.outside(view) : this.inside(view).find(({ scene: number, view: { scale } }) => share(places.scenes[number], scale) > 0.75);
-    if (!to) return;
-    this.show(to.scene, to.iteration);
-    Object.assign(camera, to.view, { wanted: to.view.scale });
-    Object.assign(state, { scene: to.scene, iteration: to.iteration });
-    draw();
-  }
-
-  outside(view) {
-    const { scene, iteration } = places.path(this.number, this.iteration).at(-2);
-    return { scene, iteration, view: camera.outward(view, places.placement(this.number, this.iteration)) };
-  }
-
-  // Return the scenes in the box at the middle of the pane.
-  inside(view) {
-    const [x, y] = [(this.pane.width / 2 - view.x) / view.scale, (this.pane.height / 2 - view.y) / view.scale];
-    const holds = (r) => x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
-    return this.boxes.filter(({ now }) => now.scene !== null).flatMap(({ now: { scene } }) =>
-      nd.range(places.scenes[scene].count).map((iteration) => ({ scene, iteration, place: places.placement(scene, iteration) })).filter(({ place }) => holds(place.cell)).map(({ place, ...one }) => ({ ...one, view: camera.inward(view, place) })));
   }
 
   // Write what belongs to a place on the screen: cards for ends that are too small to be read, names in the whole program, the pulse.
