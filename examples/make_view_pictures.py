@@ -37,7 +37,20 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 SIZE = {"width": 1280, "height": 720}
 FRAME = 100  # milliseconds that the films show a picture
 WIDTH = 860  # pixels of the films
-COLOURS = 64  # of the films
+COLOURS = (
+    64  # of the films: those of the page's style sheet, however small their areas are, and the most frequent others
+)
+OWN = """() => {
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
+  const names = rules.filter((rule) => rule.selectorText === ":root").flatMap(({ style }) => [...style]);
+  const probe = document.body.appendChild(document.createElement("i"));
+  const found = names.filter((name) => name.startsWith("--")).map((name) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color.match(/\\d+/g).slice(0, 3).map(Number);
+  });
+  probe.remove();
+  return found;
+}"""
 # In a film, time goes on only between two pictures: for the camera's flight, and for the pulses.
 CLOCK = """() => {
   Object.assign(window, { clock: 0, waiting: [], begun: new WeakMap() });
@@ -196,7 +209,10 @@ def film(path: Path, page: Any, acts: Sequence[tuple[str, float]]) -> None:
     sheet = image.new("RGB", (WIDTH, len(some) * some[0].height))
     for i, shot in enumerate(some):
         sheet.paste(shot, (0, i * shot.height))
-    palette = sheet.quantize(COLOURS, dither=image.Dither.NONE)
+    own = list(dict.fromkeys(map(tuple, page.evaluate(OWN))))
+    frequent = sheet.quantize(COLOURS - len(own), dither=image.Dither.NONE).getpalette()[: 3 * (COLOURS - len(own))]
+    palette = image.new("P", (1, 1))
+    palette.putpalette([*sum(own, ()), *frequent])
     shots = [shot.quantize(palette=palette, dither=image.Dither.NONE) for shot in shots]
     shots[0].save(path, save_all=True, append_images=shots[1:], duration=times, loop=0, optimize=True)
 
@@ -229,7 +245,7 @@ def film_flight(path: Path) -> None:
         page.evaluate(CLOCK)
         turn = page.evaluate("timeline.turn")
         acts = [("0", 2), ("go(timeline.turn - 20)", 3), ("go(timeline.turn)", 2.5)]
-        acts += [(f"go({turn + step})", 2) for step in range(1, 9)]
+        acts += [(f"go({turn + step})", 2) for step in range(1, 7)]
         film(path, page, [*acts, ("wholeProgram()", 4)])
 
 
