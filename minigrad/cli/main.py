@@ -186,7 +186,9 @@ def _nan(options: argparse.Namespace, target: Target) -> int:
         origin = find_nan(_with_backward(found).tensors, found.params)
     print(origin or "no NaN and no infinity, neither forward nor backward")
     if origin and origin.origin.was_given:
-        print(f"If the program trains: `minigrad debug {options.target}` names the step at which it began, and the line.")
+        print(
+            f"If the program trains: `minigrad debug {options.target}` names the step at which it began, and the line."
+        )
     status = FINE
     if _wants_drawing(options):
         status = _show(origin.graph if origin else draw_dot(found.tensors, found.params), options)

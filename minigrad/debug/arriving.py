@@ -189,6 +189,7 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
         ran: set[Any] = set()  # the places that have run
         within: set[Any] = set()  # the places that read a value of their own turn, because they had not run before it
         turns: dict[Any, list[bool]] = defaultdict(list)
+        ways: dict[Any, tuple[At, ...]] = {}
         tape, taken = set(look.entries), {entry_of(node) for node, _, _ in look.window.taken}
         for entry, arrays, answer in look.window.made:
             note = note_of(entry)
@@ -204,12 +205,15 @@ def recurrent_cuts(run: WatchedRun) -> Iterator[DebugFinding]:
                     return
             ran.add(note.source if note is not None else None)
             turns[note.source if note is not None else None].append(entry in tape)
+            ways[note.source if note is not None else None] = way
             if isinstance(answer, np.ndarray) and entry in taken:  # the program has asked for its numbers
                 made[id(answer)] = way
         for source, reaching in turns.items():
             place = (source.file, source.line) if source is not None else None
             if place is None or len(reaching) < TURNS or sum(reaching) != 1 or not reaching[-1]:
                 continue
+            if not any(run.program.in_loop(at) for at in ways[source]):
+                continue  # a function of the library runs it several times, such as check_grads
             index = run.program.index(place[0])
             for _, where, copy in look.window.taken:
                 own = index.function_at(where.line) is index.function_at(place[1])

@@ -222,7 +222,10 @@ def cut_fractions(run: WatchedRun) -> Iterator[DebugFinding]:
                 yield run.finding(LIKELY, look.step, at, given.node.at, say=kind, **facts)
                 return
             negative = array.dtype.kind in "iu" and array.min() < 0 and np.abs(array).max() < 10 and zero > 0.3
-            if is_input and (negative or not array.any()) and not any(x.array.any() for x in tables[:1]):
+            empty = (
+                array.dtype.kind in "iu" and not array.any()
+            )  # zeros of a floating dtype may be the first state of a loop
+            if is_input and (negative or empty) and not any(x.array.any() for x in tables[:1]):
                 facts = {"share": f"{zero:.0%}", "dtype": str(array.dtype), "size": array.size}
                 yield run.finding(LIKELY, look.step, run.made_use(look, given.use), given.node.at, **facts)
                 return
@@ -283,6 +286,8 @@ def _is_fraction(run: WatchedRun, value: ast.expr) -> bool:
             return isinstance(value.op, ast.Div) or any(_is_fraction(run, part) for part in parts)
         case ast.UnaryOp():
             return _is_fraction(run, value.operand)
+        case ast.IfExp():
+            return _is_fraction(run, value.body) or _is_fraction(run, value.orelse)
         case ast.Subscript():
             return _is_fraction(run, value.value)
         case ast.Constant() | ast.Name() | ast.Attribute():

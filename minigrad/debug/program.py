@@ -147,6 +147,11 @@ class Program:
         """Return the expression at a place; None if it cannot be found."""
         return None if place is None else self.index(place.file).at(place)
 
+    def in_loop(self, at: At) -> bool:
+        """Return whether a loop or a comprehension runs what begins on a line."""
+        index = self.index(at[0])
+        return any(index.loops(node) for node in index.on_line((ast.expr, ast.stmt), at[1]))
+
     def calls(self, *wanted: Any) -> list[tuple[Index, ast.Call]]:
         """Return the calls of these functions or methods, or of these classes or their subclasses, under any name."""
         return [(index, call) for index, call in self._calls if self.is_one(call.func, *wanted)]
