@@ -11,8 +11,8 @@ So the gradient of x is a sum, one addend for each way:
 
 Write two_ways(x), which returns three numbers: y, what comes through a, and what comes through b.
 
-Example: x = 2: a = 4, b = 0.9093, y = 3.6372;
-    through a: b * 2 x = 3.6372, through b: a * cos(x) = -1.6646 (their sum, 1.9726, is what nudging x shows)
+Example: x = 3: a = 9, b = 0.1411, y = 1.2701;
+    through a: b * 2 x = 0.8467, through b: a * cos(x) = -8.9099 (their sum, -8.0632, is what nudging x shows)
 """
 
 import numpy as np
