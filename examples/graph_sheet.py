@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -21,9 +21,11 @@ from minigrad import Tensor
 CELL, HIGH, GAP = (
     (11.0, 6.5),
     8.0,
-    13.0,
+    16.0,
 )  # millimetres: a number in an array; the name of a box; between two rows of boxes
 WIDTH, SINGLE = 178.0, 19.0  # of the page, and of a number alone
+SLOPE, AROUND = (17.0, 6.5), 30.0  # of the room for a slope; how far to the right an arrow goes around boxes
+PLUS = 5.0  # the room of a plus sign
 GREY, LIGHT = "#555", "#bbb"
 
 
@@ -36,6 +38,9 @@ class Box:
     given: bool  # whether it is known before the program runs
     value: Any = None
     gradient: Any = None
+    sign: str = ""  # of its gradient: dy/da
+    adds: tuple[float, ...] = ()  # what each of several arrows that leave it brings back: their sum is the gradient
+    moves: dict[int, float] = field(default_factory=dict)  # how fast this number moves with that of another box
     row: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -50,7 +55,14 @@ class Box:
     def wide(self) -> float:
         rows, columns = self.cells
         one = SINGLE if rows * columns == 1 else columns * CELL[0]
-        return one * (1 if self.gradient is None and self.given else 2) + 12
+        if self.gradient is None and self.given:
+            return one + 12
+        return 12 + 2 * one + self.signed + len(self.adds) * (one + PLUS)
+
+    @property
+    def signed(self) -> float:
+        """The room of the sign of its gradient."""
+        return max(4.0, 2.1 * len(self.sign))
 
     @property
     def high(self) -> float:
@@ -117,7 +129,45 @@ def boxes(end: Tensor, names: Mapping[str, Any]) -> tuple[dict[int, Box], list[t
                 node.label, node.shape or (), node.operation is None, np.asarray(getattr(value, "data", value))
             )
             found[node.id].gradient = None if gradient is None else np.asarray(getattr(gradient, "data", gradient))
+    single = {
+        i: names[box.name] for i, box in found.items() if isinstance(names[box.name], Tensor) and box.cells == (1, 1)
+    }
+    for i, number in single.items():
+        for value in known.values():
+            value.grad = None
+        if number.requires_grad and number.shape == ():
+            number.backward(retain_graph=True)
+            found[i].moves = {j: value.grad.item() for j, value in single.items() if value.grad is not None}
     return found, [(a, b) for b in found for a in sorted(behind[b])]
+
+
+def signs(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> None:
+    """Name each gradient, and give a box to what each arrow brings, where numbers are single and there is room for them."""
+    (end,) = (i for i in found if all(a != i for a, _ in arrows))
+    for i, box in found.items():
+        box.sign = f"d{found[end].name}/d{box.name}"
+        users = list(dict.fromkeys(b for a, b in arrows if a == i))
+        if len(users) < 2 or any(slope(found, arrows, i, b) is None for b in users):
+            continue
+        box.adds = tuple((slope(found, arrows, i, b) or 0.0) * found[b].gradient.item() for b in users)
+        if box.wide > WIDTH - 2:
+            box.adds = ()
+
+
+def slope(found: Mapping[int, Box], arrows: list[tuple[int, int]], start: int, end: int) -> float | None:
+    """How fast the value at the end of an arrow moves with the one at its start, less what goes by way of other boxes.
+
+    It is None unless both are single numbers, which have gradients.
+    """
+    before = list(dict.fromkeys(a for a, b in arrows if b == end))
+    if start not in found[end].moves or any(found[i].cells != (1, 1) for i in (*before, end)):
+        return None
+    less = sum(
+        (slope(found, arrows, other, end) or 0.0) * found[other].moves[start]
+        for other in before
+        if other != start and found[other].moves.get(start)
+    )
+    return found[end].moves[start] - less
 
 
 def placed(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> float:
@@ -127,6 +177,7 @@ def placed(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> float:
     for i, box in found.items():
         if box.given:
             box.row = min(found[b].row for a, b in arrows if a == i) - 1
+    signs(found, arrows)
     y = 2.0
     for row in range(max(box.row for box in found.values()) + 1):
         line = [box for box in found.values() if box.row == row]
@@ -149,12 +200,12 @@ def sheet(path: Path, *, answers: bool = False) -> tuple[str, str] | None:
         return None
     found, arrows = boxes(end, names)
     high = placed(found, arrows)
-    lines = [_arrow(found[a], found[b]) for a, b in dict.fromkeys(arrows)]
+    lines = [_arrow(found[a], found[b], _label(slope(found, arrows, a, b), answers)) for a, b in dict.fromkeys(arrows)]
     drawn = "".join([*lines, *(_drawn(box, answers) for box in found.values())])
     (traced,) = (node for node in ast.parse(code).body if isinstance(node, ast.With))
     text = "\n".join(ast.get_source_segment(code, line) or "" for line in traced.body)
     left = min(box.x for box in found.values()) - 1
-    wide = max(box.x + box.wide for box in found.values()) + 18 - left  # with the arrows around boxes
+    wide = max(box.x + box.wide for box in found.values()) + AROUND + 2 - left  # with the arrows around boxes
     scale = min(1.25, 210 / high)  # so that there is room for a pencil, and the graph is on one page
     look = f'viewBox="{left:.1f} 0 {wide:.1f} {high:.1f}" style="width: {scale * wide:.0f}mm; max-width: 100%"'
     head = '<marker id="head" viewBox="0 0 4 4" refX="4" refY="2" markerWidth="6" markerHeight="6" orient="auto">'
@@ -162,15 +213,28 @@ def sheet(path: Path, *, answers: bool = False) -> tuple[str, str] | None:
     return text, f"<svg {look}>{head}{drawn}</svg>"
 
 
-def _arrow(start: Box, end: Box) -> str:
+def _label(slope: float | None, answers: bool) -> str | None:
+    return None if slope is None else f"{slope:.3g}" if answers else ""
+
+
+def _arrow(start: Box, end: Box, label: str | None) -> str:
+    """An arrow, with room for its slope on it if there is a label: "" is left to fill in."""
     if end.row > start.row + 1:  # around the boxes between
         x, y, to, down = start.x + start.wide, start.y + start.high / 2, end.x + end.wide, end.y + end.high / 2
-        curve = f"M{x:.1f} {y:.1f}C{x + 22:.1f} {y:.1f} {to + 22:.1f} {down:.1f} {to:.1f} {down:.1f}"
+        right = max(x, to) + AROUND
+        curve = f"M{x:.1f} {y:.1f}C{right:.1f} {y:.1f} {right:.1f} {down:.1f} {to:.1f} {down:.1f}"
+        at = (x + to) / 8 + right * 3 / 4, (y + down) / 2
     else:
         x, y, to, down = start.x + start.wide / 2, start.y + start.high, end.x + end.wide / 2, end.y
         middle = (y + down) / 2
         curve = f"M{x:.1f} {y:.1f}C{x:.1f} {middle:.1f} {to:.1f} {middle:.1f} {to:.1f} {down:.1f}"
-    return f'<path d="{curve}" fill="none" stroke="{GREY}" stroke-width=".4" marker-end="url(#head)"/>'
+        at = (x + to) / 2, middle
+    line = f'<path d="{curve}" fill="none" stroke="{GREY}" stroke-width=".4" marker-end="url(#head)"/>'
+    if label is None:
+        return line
+    left, top = at[0] - SLOPE[0] / 2, at[1] - SLOPE[1] / 2 - 0.8
+    line += _rectangle(left, top, *SLOPE, GREY, ' stroke-dasharray="1 0.8"') + _text(left + 2.2, top + 4.6, "·")
+    return line + (_text(left + SLOPE[0] / 2 + 1, top + 4.6, label) if label else "")
 
 
 def _drawn(box: Box, answers: bool) -> str:
@@ -181,14 +245,20 @@ def _drawn(box: Box, answers: bool) -> str:
     one = SINGLE if rows * columns == 1 else columns * CELL[0]
     y = box.y + HIGH - 0.5
     parts.append(_cells(box.x + 5, y, one, box.cells, box.value if answers or box.given else None, "="))
-    if not (box.given and box.gradient is None):
-        parts.append(_cells(box.x + 10.5 + one, y, one, box.cells, box.gradient if answers else None, "∂"))
+    if box.given and box.gradient is None:
+        return "".join(parts)
+    x = box.x + 8 + one + box.signed
+    parts.append(_text(x - box.signed / 2 - 1.2, y + 4.6, box.sign))
+    for i, add in enumerate(box.adds):
+        parts.append(_cells(x, y, one, box.cells, np.array(add) if answers else None, "+" if i else ""))
+        x += one + PLUS
+    parts.append(_cells(x, y, one, box.cells, box.gradient if answers else None, "=" if box.adds else ""))
     return "".join(parts)
 
 
 def _cells(x: float, y: float, wide: float, cells: tuple[int, int], numbers: Any, sign: str) -> str:
     rows, columns = cells
-    parts = [_text(x - 2.4, y + 4.6, sign)]
+    parts = [_text(x - 2.4, y + 4.6, sign)] if sign else []
     for i in range(rows):
         for j in range(columns):
             left, top, width = x + j * wide / columns, y + i * CELL[1], wide / columns
@@ -199,9 +269,9 @@ def _cells(x: float, y: float, wide: float, cells: tuple[int, int], numbers: Any
     return "".join(parts)
 
 
-def _rectangle(x: float, y: float, wide: float, high: float, colour: str) -> str:
+def _rectangle(x: float, y: float, wide: float, high: float, colour: str, look: str = "") -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"'
-    return f'<rect {place} rx="{1.5 * (colour == GREY)}" fill="#fff" stroke="{colour}" stroke-width=".4"/>'
+    return f'<rect {place} rx="{1.5 * (colour == GREY)}" fill="#fff" stroke="{colour}" stroke-width=".4"{look}/>'
 
 
 def _text(x: float, y: float, text: str, weight: str = "normal") -> str:

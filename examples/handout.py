@@ -3,10 +3,11 @@
     python examples/handout.py --lesson 2 --language ja     # out/handout_2_ja.html
     python examples/handout.py --lesson 2 --answers         # also the teacher's copy, out/handout_2_en_answers.html
 
-The first page has the graph of the program with which the lesson opens: its values and gradients are blank. For each task
-follow its text, the program with blanks for what the learner writes, and lines to work on. A later file of the same lesson may
-contain the answer to an earlier task: the sheet leaves that out. The last part asks for the lesson's paragraph. The answers are
-a file of their own, so no print has them by mistake. Open a file in a browser and print it from there; it needs no network.
+The first page has the graph of the program with which the lesson opens: its values, slopes and gradients are blank. For each
+task follows a page with its text, the program with blanks for what the learner writes, and lines to work on. A later file of
+the same lesson may contain the answer to an earlier task: the sheet leaves that out. The last page asks for the lesson's
+paragraph. The answers are a file of their own, so no print has them by mistake. Open a file in a browser and print it from
+there; it needs no network.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ WORDS = {
         "answers": "Answers to lesson {number}",
         "given": "stands in your file (task {label})",
         "others": "Another program is right, too, if `minigrad learn check` accepts it.",
-        "graph": "The first program: fill in the values from the top, then the gradients (∂) from below, "
-        "starting with {end} = 1.",
+        "graph": "The first program: fill in the values from the top, {slopes}then the gradients from below, starting with "
+        "{end}.{adds}",
+        "slopes": "then the slope of each arrow (·), ",
+        "adds": " Where a value is used more than once, a number arrives from each use: write each, and their sum.",
         "room": "Room to work",
         "explain": "In your own words",
         "licence": "From the course of minigrad. Text: CC BY 4.0, code: MIT.",
@@ -50,48 +53,57 @@ WORDS = {
         "answers": "レッスン{number}の解答",
         "given": "あなたのファイルに書いてあります（課題 {label}）",
         "others": "ほかの書き方でも、`minigrad learn check` に通れば正解です。",
-        "graph": "最初のプログラム：上から順に値を、次に下から順に勾配（∂）を書き入れましょう。{end} = 1 から始めます。",
+        "graph": "最初のプログラム：上から順に値を、{slopes}最後に下から順に勾配を書き入れましょう。{end} から始めます。{adds}",
+        "slopes": "次に矢印の傾き（·）を、",
+        "adds": "何度か使う値には、使った回数だけ数が届きます。一つずつ書いてから、その和を書きましょう。",
         "room": "計算・メモ",
         "explain": "自分の言葉で",
         "licence": "minigrad のコースより。文章は CC BY 4.0、コードは MIT。",
     },
 }
 STYLE = """
-@page { size: A4; margin: 16mm; }
-body { max-width: 178mm; margin: 0 auto; background: #fff; color: #000; line-height: 1.6;
-  font: 10.5pt/1.6 "Hiragino Sans", "Yu Gothic", "Noto Sans CJK JP", "Noto Sans JP", "Segoe UI", Arial, sans-serif; }
-h1 { font-size: 15pt; margin: 0 0 4mm; }
-h2 { font-size: 12pt; margin: 8mm 0 2mm; }
+@page { size: A4; margin: 18mm 16mm; }
+body { max-width: 178mm; margin: 0 auto; background: #fff; color: #000;
+  font: 11pt/1.5 "Hiragino Sans", "Yu Gothic", "Noto Sans CJK JP", "Noto Sans JP", "Segoe UI", Arial, sans-serif; }
+h1 { font-size: 16pt; margin: 0 0 4mm; }
+h2 { font-size: 13pt; margin: 9mm 0 2mm; }
 h1, h2, .file, .lead { break-after: avoid; }
 p { margin: 0 0 2mm; orphans: 3; widows: 3; }
 pre, code { font-family: Consolas, Menlo, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; }
-pre { font-size: 8pt; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; break-inside: avoid;
+pre { font-size: 9.5pt; line-height: 1.4; white-space: pre-wrap; overflow-wrap: anywhere; break-inside: avoid;
   margin: 0 0 2mm 5mm; }
-code { font-size: 0.9em; }
+code { font-size: 0.92em; }
 .item { margin-left: 5mm; }
 .item.first { text-indent: -4mm; }
 .example { border: 0.5pt solid #888; padding: 1.5mm 3mm; margin: 3mm 0; break-inside: avoid; }
 .example span { display: block; margin-left: 5mm; }
-.file { margin: 3mm 0 0; font-size: 8.5pt; font-weight: bold; }
+.file { margin: 3mm 0 0; font-size: 10pt; font-weight: bold; }
 .code pre { margin: 0; padding: 1mm 0 1.5mm 3mm; border-left: 1.5pt solid #888; }
 .code pre:first-child { break-after: avoid; }
 .who { display: flex; gap: 8mm; margin-bottom: 6mm; }
 .who span { border-bottom: 0.5pt solid #000; flex: 1; }
-pre.open { font-size: 9pt; line-height: 8mm; }
+pre.open { line-height: 8.2mm; }
 .code .blank { display: inline-block; border-bottom: 0.7pt solid #000; height: 6mm; vertical-align: baseline; }
-.room { margin: 2mm 0 0; break-inside: avoid; }
-.room span { font-size: 8pt; color: #555; }
-.room div, .lines div { height: 7.5mm; border-bottom: 0.4pt solid #999; }
+.sheet { min-height: 255mm; display: flex; flex-direction: column; break-after: page; }
+.sheet > * { flex: none; }
+.sheet > h2:first-child { margin-top: 0; }
+.room { margin: 3mm 0 0; flex: 1 0 16mm; position: relative; overflow: hidden; break-inside: avoid; }
+.graph + .room { flex: 1 0 0; }
+.room span { font-size: 9pt; color: #555; }
+.lines { position: absolute; inset: 5mm 0 0; overflow: hidden; }
+.lines div { height: 8mm; border-bottom: 0.4pt solid #999; box-sizing: border-box; }
 .graph { break-inside: avoid; display: grid; grid-template-columns: auto 1fr; align-items: start; gap: 4mm; }
 .start code { white-space: nowrap; }
 .graph svg { justify-self: center; }
-.graph pre { font-size: 10pt; margin: 2mm 0 0; }
+.graph pre { font-size: 11pt; margin: 2mm 0 0; }
 section { break-inside: avoid; }
-small { font-size: 7pt; font-weight: normal; color: #444; float: right; margin-top: 2.5mm; }
-@media screen { body { padding: 8mm; } }
+section:last-of-type { break-after: auto; }
+small { font-size: 8pt; font-weight: normal; color: #444; display: block; margin: 2mm 0 0; text-align: right; }
+@media screen { body { padding: 12mm 8mm; } }
 """
 BLANK = "\u2581"  # a letter of a blank: no program has it
-LONG = 60  # letters of a blank on one line
+LEAST, LONG = 14, 60  # letters of a blank, which a hand fills in, and of one on a line
+ON_A_PAGE = 32  # lines to write on
 WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")  # Japanese letters and punctuation marks
 PUNCTUATION = re.compile(r"[\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f]")
 ITEM = re.compile(r"- |・|\d\. ")
@@ -103,20 +115,21 @@ def page(lesson: int, language: str) -> str:
     """The handout of a lesson as HTML that needs no other file."""
     words = WORDS[language]
     (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
-    parts = [
-        f'<div class="who">{words["name"]} <span></span> {words["date"]} <span></span></div>',
-        *_graph(path, language),
-        *_questions(_own(lesson), language),
-        f"<section><h2>{words['explain']}</h2>\n<p>{prose(question(path, language))}</p>",
-        f'<div class="lines">{"<div></div>" * 8}</div></section>',
-    ]
-    return _document(lesson, language, words["title"], parts)
+    who = f'<div class="who">{words["name"]} <span></span> {words["date"]} <span></span></div>'
+    drawn = "".join(_graph(path, language))
+    explain = f"<h2>{words['explain']}</h2>\n<p>{prose(question(path, language))}</p>"
+    sheets = [f"{drawn}{_room(words['room'])}"] * bool(drawn)
+    sheets += [*_questions(_own(lesson), language), f"{explain}{_room('')}"]
+    sheets[0] = f"{_title(lesson, language, words['title'])}{who}{sheets[0]}"
+    sheets[-1] += f"<small>{words['licence']}</small>"
+    return _document(lesson, language, words["title"], [f'<section class="sheet">{one}</section>' for one in sheets])
 
 
 def answers(lesson: int, language: str) -> str:
     """The teacher's copy: the numbers of the graph and the solutions, as HTML."""
     (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
-    parts = [*_graph(path, language, answers=True), f"<p>{prose(WORDS[language]['others'])}</p>"]
+    title = _title(lesson, language, WORDS[language]["answers"])
+    parts = [title, *_graph(path, language, answers=True), f"<p>{prose(WORDS[language]['others'])}</p>"]
     for one in _own(lesson):
         parts.append(_heading(one, language) + code(without_texts(one.solution.read_text(encoding="utf-8"))))
     parts.append(f"<section><h2>{WORDS[language]['explain']}</h2>\n<p>{prose(question(path, language))}</p>")
@@ -130,17 +143,28 @@ def _own(lesson: int) -> list[Task]:
 
 
 def _document(lesson: int, language: str, title: str, parts: list[str]) -> str:
-    title = escape(title.format(number=lesson, title=lessons(language)[lesson]))
+    title = re.sub("<.*?>", "", _title(lesson, language, title))
     head = f'<!DOCTYPE html>\n<html lang="{language}">\n<meta charset="utf-8">\n<title>{title}</title>'
-    licence = f"<small>{WORDS[language]['licence']}</small>"
-    return "\n".join([head, f"<style>{STYLE}</style>\n<h1>{title} {licence}</h1>", *parts, "</html>\n"])
+    return "\n".join([head, f"<style>{STYLE}</style>", *parts, "</html>\n"])
+
+
+def _title(lesson: int, language: str, title: str) -> str:
+    return f"<h1>{escape(title.format(number=lesson, title=lessons(language)[lesson]))}</h1>\n"
+
+
+def _room(words: str) -> str:
+    """Lines to write on, as many as the rest of the page has room for."""
+    return f'<div class="room"><span>{words}</span><div class="lines">{"<div></div>" * ON_A_PAGE}</div></div>'
 
 
 def _graph(path: Path, language: str, *, answers: bool = False) -> Iterator[str]:
     if drawn := sheet(path, answers=answers):
         program, graph = drawn
         (end,) = re.findall(r"\b(\w+) = [^\n]*\s*$", program)  # what the last line computes
-        yield f"<p class=start>{prose(WORDS[language]['graph'].format(end=f'`∂{end}/∂{end}`'))}</p>"
+        words = WORDS[language]
+        slopes, adds = words["slopes"] * ("dasharray" in graph), words["adds"] * (">+</text>" in graph)
+        told = words["graph"].format(end=f"`d{end}/d{end} = 1`", slopes=slopes, adds=adds)
+        yield f"<p class=start>{prose(told)}</p>"
         yield f'<div class="graph"><pre>{escape(program, quote=False)}</pre>{graph}</div>'
 
 
@@ -164,13 +188,18 @@ def _questions(own: list[Task], language: str) -> Iterator[str]:
     for one in own:
         _, _, body = one.words(language)["task"].strip().partition("\n")
         source = one.text(language)
-        yield f"<section>\n{_heading(one, language)}"
-        yield from text(body)
-        yield f'<p class="file">{one.file}</p>'
-        yield code(without_texts(blanked(without(source, given), one.solution.read_text(encoding="utf-8"))))
-        yield f'<div class="room"><span>{WORDS[language]["room"]}</span>{"<div></div>" * 4}</div>\n</section>'
+        program = without_texts(blanked(without(source, given), one.solution.read_text(encoding="utf-8")))
+        file = f'<p class="file">{one.file}</p>'
+        yield "\n".join(
+            [_heading(one, language), *text(body), file, code(program), _room(f"{one.label} {WORDS[language]['room']}")]
+        )
         said = WORDS[language]["given"].format(label=one.label)
         given |= {name: said for name, node in functions(source) if is_open(node)}
+
+
+def _without_docstring(source: str) -> list[str]:
+    end = ast.parse(source.replace(BLANK, "_")).body[0].end_lineno
+    return "".join(source.splitlines(keepends=True)[end:]).strip("\n").splitlines()
 
 
 def _heading(one: Task, language: str) -> str:
@@ -278,7 +307,7 @@ def _blanks(function: ast.FunctionDef, solution: str) -> list[str]:
     lines = solution.splitlines()
     for node in sorted(spans, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        size = max(8, len(ast.unparse(node)))
+        size = max(LEAST, len(ast.unparse(node)))
         rest = lines[last].encode()[node.end_col_offset :].decode()
         lines[first : last + 1] = [lines[first].encode()[: node.col_offset].decode() + BLANK * size + rest]
         for other in range(last - first):
@@ -288,6 +317,8 @@ def _blanks(function: ast.FunctionDef, solution: str) -> list[str]:
 
 def _spans(node: ast.AST) -> list[ast.expr]:
     """The expressions of a statement for which there is a blank."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
+        return list(node.value.args)  # the name of what is called is the hint
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr) and node.value:
         return [node.value]
     if isinstance(node, ast.Return) and node.value:
@@ -309,8 +340,7 @@ def without_texts(source: str) -> str:
 
 def code(source: str) -> str:
     """A program without its docstring; a page may end where a line is empty."""
-    end = ast.parse(source.replace(BLANK, "_")).body[0].end_lineno
-    pieces = re.split(r"\n\n+", "".join(source.splitlines(keepends=True)[end:]).strip("\n"))
+    pieces = re.split(r"\n\n+", "\n".join(_without_docstring(source)))
     html = [f"<pre{' class=open' * (BLANK in piece)}>{escape(piece, quote=False)}</pre>" for piece in pieces]
     return f'<div class="code">{re.sub(BLANK + "+", _line, "".join(html))}</div>'
 

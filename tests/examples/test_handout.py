@@ -80,7 +80,11 @@ def test_there_is_room_to_write(lesson: int, language: str) -> None:
     page = handout.page(lesson, language)
     (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
     assert handout.question(path, language)[-1] in "?。"
-    assert page.count('<div class="room">') == len(of(lesson)) and page.count("<div></div>") == 4 * len(of(lesson)) + 8
+    sheets = page.split('<section class="sheet">')[1:]
+    assert len(sheets) == len(of(lesson)) + 1 + (
+        lesson != 7
+    )  # the graph, each task, the question: a page and lines for each
+    assert all(one.count('<div class="room">') == 1 and one.count("<div></div>") > 30 for one in sheets)
     assert page.count('class="blank"') >= 2 * (lesson != 7)  # its tasks are whole programs with a mistake
 
 
@@ -88,18 +92,19 @@ def test_blanks_stand_for_what_is_computed_asked_and_called() -> None:
     source = "def f(x):\n    raise NotImplementedError\n\n\ndef g(x):\n    return x\n"
     solution = (
         'def f(x):\n    """Text."""\n    for i, a in enumerate(x):  # a comment\n        if a > 1:\n'
-        "            total += max(a,\n                i)\n    print(total)\n    return total, -total\n"
+        "            total += max(a,\n                i)\n    print(total)\n    end()\n    return total, -total\n"
     )
     made = re.sub(f"{handout.BLANK}+", "__", handout.blanked(source, solution))
     assert made == (
-        "def f(x):\n    for i, a in __:\n        if __:\n            total += __\n    __\n    return __, __\n\n\n"
+        "def f(x):\n    for i, a in __:\n        if __:\n            total += __\n    print(__)\n    __\n"
+        "    return __, __\n\n\n"
         "def g(x):\n    return x"
     )
 
 
 def test_a_blank_is_as_long_as_its_answer() -> None:
     """One of more than 60 letters goes on below."""
-    for size, lines, wide in ((8, 1, 8), (60, 1, 60), (61, 2, 60), (130, 3, 60)):
+    for size, lines, wide in ((8, 1, 14), (20, 1, 20), (60, 1, 60), (61, 2, 60), (130, 3, 60)):
         source = "def f(x):\n    raise NotImplementedError\n"
         solution = f"def f(x):\n    return {'x' * size}\n"
         made = handout.code('"""Text."""\n' + handout.blanked(source, solution))
@@ -112,7 +117,7 @@ def test_a_blank_is_as_long_as_its_answer() -> None:
 def test_the_gradients_start_at_the_end_with_one(lesson: int, language: str) -> None:
     end = {2: "y", 5: "loss"}[lesson]
     for page in (handout.page(lesson, language), handout.answers(lesson, language)):
-        assert f"<code>∂{end}/∂{end}</code> = 1" in page
+        assert f"<code>d{end}/d{end} = 1</code>" in page
         assert page.count('marker-end="url(#head)"') == page.count("<path") > 0
 
 
@@ -130,29 +135,14 @@ def test_the_answers_have_the_question_in_words_and_its_model_answer(lesson: int
 def test_the_graph_is_empty_but_for_what_is_given() -> None:
     """Lesson 2: y = a * b with b = a + 1, and x = 2."""
     empty, full = (re.findall(r">([^<>]+)</text>", page) for page in (handout.page(2, "en"), handout.answers(2, "en")))
-    assert empty == ["x", "=", "2", "∂", "a", "=", "∂", "b", "=", "∂", "y", "=", "∂"]
-    assert full == [
-        "x",
-        "=",
-        "2",
-        "∂",
-        "39",
-        "a",
-        "=",
-        "6",
-        "∂",
-        "13",
-        "b",
-        "=",
-        "7",
-        "∂",
-        "6",
-        "y",
-        "=",
-        "42",
-        "∂",
-        "1",
-    ]
+    room = ["·"] * 4  # on each arrow there is room for its slope
+    twice = ["+", "="]  # a is used by b and by y: two contributions and their sum
+    boxes = [["x", "=", "2", "dy/dx"], ["a", "=", "dy/da", *twice], ["b", "=", "dy/db"], ["y", "=", "dy/dy"]]
+    assert empty == [*room, *(text for box in boxes for text in box)]
+    slopes = ["·", "3", "·", "1", "·", "7", "·", "6"]
+    values = [["x", "=", "2", "dy/dx", "39"], ["a", "=", "6", "dy/da", "6", "+", "7", "=", "13"]]
+    values += [["b", "=", "7", "dy/db", "6"], ["y", "=", "42", "dy/dy", "1"]]
+    assert sorted(full) == sorted([*slopes, *(text for box in values for text in box)])
     assert handout.page(2, "en").count("<path") == 4  # x to a, a to b, and both to y
 
 
@@ -169,6 +159,9 @@ def test_every_gradient_of_the_graph_is_right(lesson: int) -> None:
     assert any(box.given and box.gradient is not None for box in found.values())
     assert all(box.gradient is not None for box in found.values() if not box.given)
     assert {b for _, b in arrows} == {i for i, box in found.items() if not box.given}
+    graph_sheet.placed(found, arrows)
+    sums = [box for box in found.values() if box.adds]
+    assert sum(sum(box.adds) for box in sums) == pytest.approx(sum(box.gradient.item() for box in sums))
 
 
 def test_a_file_of_lesson_3_points_to_the_earlier_task() -> None:
@@ -179,10 +172,10 @@ def test_a_file_of_lesson_3_points_to_the_earlier_task() -> None:
 
 @EVERY
 def test_no_piece_of_code_is_longer_than_a_page(lesson: int) -> None:
-    """A page is as high as 60 lines of code and 100 letters wide, so `break-inside: avoid` can be kept."""
+    """A page is as high as 54 lines of code and 84 letters wide, so `break-inside: avoid` can be kept."""
     page = handout.answers(lesson, "en")
     pieces = [html.unescape(piece) for piece in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL)]
-    assert max(sum(1 + len(line) // 100 for line in piece.splitlines()) for piece in pieces) <= 60
+    assert max(sum(1 + len(line) // 84 for line in piece.splitlines()) for piece in pieces) <= 54
     (rule,) = re.findall(r"^pre \{(.*?)\}", page, re.MULTILINE | re.DOTALL)
     assert "break-inside: avoid" in rule and "white-space: pre-wrap" in rule
 
