@@ -2,8 +2,8 @@
 # # Lesson 2: one value used twice, and the right order
 #
 # In lesson 1 every value was used once, and the slopes of a chain were multiplied. Real programs use values several
-# times: a weight works on every word of a sentence. Two questions come up. What is the slope then? And in which order
-# must the backward pass visit the steps, so that it comes out right?
+# times: a weight works on every word of a sentence. What is the slope then? And in which order must the backward pass
+# visit the steps?
 #
 # You need: lesson 1, and dictionaries. Time: 15 minutes.
 
@@ -32,8 +32,7 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     y = a * b
 #
 # With `x = 2` this gives `a = 6`, `b = 7`, `y = 42`. Look at `a`: it is used *twice*, by `b` and by `y`. The page
-# `out/lessons/02_open.html` goes through the program. It asks how many numbers arrive at `a`, and whose turn it is
-# when.
+# `out/lessons/02_open.html` asks how many numbers arrive at `a`, and whose turn it is when.
 
 # %%
 x = mg.Tensor(2.0, requires_grad=True, name="x")
@@ -46,32 +45,35 @@ mg.explain(y, OUT / "02_open.html", language=LANGUAGE, lesson="course/02_open")
 # %% [markdown] name="add"
 # ## Two ways add up
 #
-# Why a sum? Draw `y = a * b` as the area of a rectangle, `a` wide and `b` high. Nudge `a` by a little. The rectangle
-# gets wider. But `b = a + 1` moves too, so it also gets higher. The area grows by *two* strips.
+# Why a sum? Draw `y = a * b` as the area of a rectangle, `a` wide and `b` high. Nudge `a`: it gets wider. But
+# `b = a + 1` moves with `a`, so it also gets higher. The area grows by *two* strips and a corner.
 
 # %%
 a, b, move = 6.0, 7.0, 0.5
-figure, axes = plt.subplots(figsize=(5, 5))
+figure, axes = plt.subplots(figsize=(6, 5))
 axes.add_patch(plt.Rectangle((0, 0), a, b, color="lightgray"))
 axes.add_patch(plt.Rectangle((a, 0), move, b, color="tab:blue"))
 axes.add_patch(plt.Rectangle((0, b), a, move, color="tab:orange"))
 axes.add_patch(plt.Rectangle((a, b), move, move, color="tab:red"))
 axes.text(a / 2, b / 2, "y = a * b = 42", ha="center")
-axes.text(a + move + 0.1, b / 2, "wider:\nb * move", color="tab:blue")
-axes.text(a / 2, b + move + 0.1, "higher: a * move", color="tab:orange", ha="center")
-axes.set(xlim=(0, 8.5), ylim=(0, 8.5), xlabel="a", ylabel="b", title="a moves: the area grows by two strips")
+axes.text(a + move + 0.2, b / 2, "wider:\nb * move", color="tab:blue")
+axes.text(a / 2, b + move + 0.3, "higher: a * move", color="tab:orange", ha="center")
+axes.text(a + move + 0.2, b + 0.1, "corner:\nmove * move", color="tab:red")
+axes.set(xlim=(0, 13), ylim=(0, 10), xlabel="a", ylabel="b", aspect="equal", title="a moves, and b moves with it")
 figure.savefig(OUT / "02_strips.png", dpi=120)
 
+a, b = 6.0, 7.0
 for move in (0.5, 0.01):
+    strips, corner = b * move + a * move, move * move
     more = (a + move) * (b + move) - a * b
-    print(f"a moves by {move}: two strips {b * move + a * move:.4f}, corner {move * move:.4f}, together {more:.4f}")
+    print(f"{move}: {more:.4f} = {strips:.4f} + {corner:.4f}")
 
 # %% [markdown] name="sum"
 # The small red corner is `move * move`. For a nudge of 0.01 the strips are 0.1300 and the corner only 0.0001: when
-# the nudge gets smaller, the corner does not count. What is left is (7 + 6) times the move: dy/da = 13. In general:
+# the nudge gets smaller, the corner does not count. What is left is (7 + 6) times the move: dy/da = 13.
 #
-# **What reaches the end along several ways gets one number from each way, and these numbers are added.** Along a way
-# slopes are multiplied, as in lesson 1. What comes along one way is called a **contribution**.
+# **In general: what reaches the end along several ways gets one number from each way, and these numbers are added.**
+# Along a way slopes are multiplied, as in lesson 1. What comes along one way is called a **contribution**.
 #
 # Then `x`: `a` moves 3 times as far as `x`, so dy/dx = 13 · 3 = 39. The nudge agrees:
 
@@ -159,7 +161,7 @@ for length in lengths:  # v1 = v0 + v0, v2 = v1 + v1, ...: each value is used tw
     gradient = dict.fromkeys(parents, 0)  # a dictionary with a 0 for each
     ways.append(walk(f"v{length}", 1, gradient))
 in_order = [length + 1 for length in lengths]
-print(f"{lengths[-1]} doublings: {ways[-1]} steps along every way, {in_order[-1]} turns in order")
+print("every way:", ways[-1], "steps; in order:", in_order[-1])
 
 figure, axes = plt.subplots(figsize=(6, 4))
 axes.semilogy(lengths, ways, "o-", color="tab:red", label="every way by itself")
@@ -170,8 +172,9 @@ figure.savefig(OUT / "02_ways.png", dpi=120)
 
 # %% [markdown] name="cost"
 # The answer is right, and the price is terrible. Sixteen doublings have 65536 ways; walking them takes 131071 steps.
-# With sixty doublings `walk` would need thousands of years. In a topological order each value has *one* turn: 17 turns.
-# The order is not only about being right. It is what makes the backward pass fast.
+# (Each step up the scale is ten times as many.) With sixty doublings `walk` would need thousands of years. In a
+# topological order each value has *one* turn: 17 turns. The order is not only about being right. It is what makes the
+# backward pass fast.
 #
 # ## Break
 #
@@ -201,7 +204,13 @@ print("two ways:", nearest_first(two_ways, "y"))
 #
 # **"`x * x` uses `x` twice, but it is one operation."** Two arrows lead from it to `x` (a page draws them as one), so
 # two contributions arrive: `x` + `x`. At 3 that is 6, as it should be for x².
-#
+
+# %%
+x = mg.Tensor(3.0, requires_grad=True)
+(x * x).backward()
+print("x * x at 3:", x.grad)
+
+# %% [markdown] name="clearing"
 # **"What does `zero_grad` clear?"** Only the `grad` of the parameters, the numbers that are trained. Not the
 # parameters themselves, not the notes of a program. `backward()` *adds* to `grad`, for the reason of this lesson:
 # every contribution is added. It adds over several calls too. That is useful: a large pile of examples can be done in
@@ -209,10 +218,6 @@ print("two ways:", nearest_first(two_ways, "y"))
 # is an *optimizer*: it holds the parameters, and would change them.)
 
 # %%
-x = mg.Tensor(3.0, requires_grad=True)
-(x * x).backward()
-print("x * x at 3:", x.grad)
-
 w = nn.Parameter(np.array(2.0))
 optimizer = nn.SGD([w], lr=0.1)  # lr: how far a step would go; here none is made
 for clear in (False, True):
@@ -294,8 +299,8 @@ mg.explain(loss, OUT / "02_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 # - Along a way multiply, at a value where ways meet add: `+=`, never `=`.
 # - A value hands on its gradient only when it is complete. A topological order, read from its end, sees to that.
 # - The order in which the program was run is a topological order.
-# - In order, each value has one turn. Following every way by itself takes a number of steps that doubles with each
-#   double use.
+# - In order, each value has one turn. Following every way by itself takes twice as many steps for each further
+#   value that is used twice.
 # - `grad` is added to, over several calls of `backward()` too. `zero_grad` clears it, and nothing else.
 #
 # ## Explain
