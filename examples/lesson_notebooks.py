@@ -191,24 +191,32 @@ def write(folder: Path, language: str) -> list[Path]:
 
 
 def run(path: Path, language: str) -> list[dict[str, Any]]:
-    """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote."""
+    """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote.
+
+    ``steps`` says the same of each statement of the cell.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
     outcomes = []
     for number, cell in enumerate(cell for cell in cells(path, language) if cell.name is None):
-        before = _written()
-        printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
+        file = f"{path.stem}, cell {number + 1}"
         linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)
-        with contextlib.redirect_stdout(printed):
-            exec(compile(ast.parse(cell.text, file), file, "exec"), names)
-        new = [name for name, when in sorted(_written().items()) if before.get(name) != when]
-        outcomes.append(
-            {
-                "printed": printed.getvalue(),
-                "pictures": [name for name in new if name.endswith((".png", ".svg"))],
-                "pages": [name for name in new if name.endswith(".html")],
-            }
-        )
+        steps = [_step(node, file, names) for node in ast.parse(cell.text, file).body]
+        whole: dict[str, Any] = {key: [one for step in steps for one in step[key]] for key in ("pictures", "pages")}
+        outcomes.append({"printed": "".join(step["printed"] for step in steps), **whole, "steps": steps})
     return outcomes
+
+
+def _step(node: ast.stmt, file: str, names: dict[str, Any]) -> dict[str, Any]:
+    before, printed = _written(), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(ast.Module([node], []), file, "exec"), names)
+    new = [name for name, when in sorted(_written().items()) if before.get(name) != when]
+    pictures = [name for name in new if name.endswith((".png", ".svg"))]
+    return {
+        "printed": printed.getvalue(),
+        "pictures": pictures,
+        "pages": [name for name in new if name.endswith(".html")],
+    }
 
 
 def _written() -> dict[str, int]:

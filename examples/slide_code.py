@@ -6,43 +6,105 @@ import ast
 import contextlib
 import io
 import keyword
+import re
 import tokenize
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 
-from handout import WIDE
+from handout import WIDE, without_texts
 
-LINES, COLUMNS = 13, 64  # of a program on one slide
+LINES, COLUMNS = 15, 64  # of a program on one slide
 
 
-def programs(code: str) -> Iterator[str]:
-    """The parts of a program that are shown: definitions, and short statements that draw nothing."""
-    shown: list[str] = []
-    was = False  # whether the last one is a definition
+@dataclass
+class Piece:
+    """A part of a program that is shown, and what it prints."""
+
+    text: str
+    said: str = ""
+    defines: bool = False
+
+
+def programs(code: str, said: Sequence[str] = ()) -> list[Piece]:
+    """A program in pieces that fit on a slide each, with what they print; ``said`` is that of each statement.
+
+    A piece ends where something is printed, if the program does not fit as a whole.
+    """
+    rest, made = _statements(code, said), []
+    while rest:
+        most = 1
+        while most < len(rest) and _fits(_together(rest[: most + 1])):
+            most += 1
+        prints = [i + 1 for i, one in enumerate(rest[:most]) if one.said]
+        cut = prints[-1] if prints and most < len(rest) else most
+        made.append(_together(rest[:cut]))
+        rest = rest[cut:]
+    return [one for one in made if one.said or re.search(r"^(def|class) |print\(", one.text, re.MULTILINE)]
+
+
+def _fits(piece: Piece) -> bool:
+    return height(piece.text) + height(piece.said) <= LINES
+
+
+def _together(pieces: Sequence[Piece]) -> Piece:
+    """Several pieces as one, with a blank line around definitions."""
+    text, was = "", None
+    for one in filter(lambda one: one.text, pieces):
+        if was:
+            text += "\n\n" if one.defines or was.defines else "\n"
+        text, was = text + one.text, one
+    return Piece(text, "".join(one.said for one in pieces))
+
+
+def _statements(code: str, said: Sequence[str]) -> list[Piece]:
+    """The parts of a program that are shown: definitions, and short statements that draw nothing and serve no drawing alone."""
+    body = ast.parse(code).body
     drawing: set[str] = set()  # the names of figures and their parts
-    for node in ast.parse(code).body:
+    shown: list[bool] = []
+    for node in body:
+        if draws := bool(_names(node) & (drawing | {"plt"})):
+            drawing |= _names(node, ast.Store)
+        imports = isinstance(node, ast.Import | ast.ImportFrom)
         text = ast.get_source_segment(code, node) or ""
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        if "plt" in names or names & drawing:
-            drawing |= {
-                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-            }
-            continue
-        defines = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        if isinstance(node, ast.Import | ast.ImportFrom) or names & {"drawn"} or "explain(" in text:
-            continue
-        if not defines and height(text) > LINES:
+        shown.append(not (draws or imports or "drawn" in _names(node) or "explain(" in text))
+    made: list[Piece] = []
+    for i, (node, heard) in enumerate(zip_longest(body, said[: len(body)], fillvalue="")):
+        assert isinstance(node, ast.stmt)
+        text, defines = ast.get_source_segment(code, node) or "", isinstance(node, ast.FunctionDef | ast.ClassDef)
+        text = without_texts(text) if defines else text  # the lesson says the same
+        if not shown[i] or (not defines and height(text) > LINES) or _serves_drawing(i, body, shown):
+            made += [Piece("", str(heard))] * bool(heard)
             continue
         parts = ["\n".join(lines) for lines in sheets(text.splitlines())] if defines else [text]
-        for part in parts:
-            gap = [""] * (bool(shown) and (defines or was))
-            if height("\n".join([*shown, *gap, part])) > LINES:
-                yield "\n".join(shown)
-                shown, gap = [], []
-            shown, was = [*shown, *gap, *part.splitlines()], defines
-    useful = any(line.startswith(("def ", "class ")) or "print(" in line for line in shown)
-    if shown and useful:
-        yield "\n".join(shown)
+        made += [Piece(part, "", defines and j == 0) for j, part in enumerate(parts)]
+        made[-1].said = str(heard)
+        made[-1].defines = defines
+    return made
+
+
+def _names(node: ast.AST, use: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, use)}
+
+
+def _serves_drawing(i: int, body: Sequence[ast.stmt], shown: Sequence[bool]) -> bool:
+    """Whether a statement gives names to values that only what is not shown uses."""
+    node = body[i]
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets):
+        return False
+    for name in _names(node, ast.Store):
+        for j in range(i + 1, len(body)):
+            if name in _names(body[j], ast.Load) and shown[j] and not _sets_first(name, body[j]):
+                return False
+            if name in _names(body[j], ast.Store):
+                break
+    return any(_names(body[j], ast.Load) & _names(node, ast.Store) for j in range(i + 1, len(body)) if not shown[j])
+
+
+def _sets_first(name: str, node: ast.stmt) -> bool:
+    """Whether a loop gives the name its values itself."""
+    return isinstance(node, ast.For) and name in _names(node.target) and name not in _names(node.iter)
 
 
 def height(text: str) -> int:

@@ -7,15 +7,15 @@ import contextlib
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WIDTH, HEIGHT, LETTER = (
-    1120,
-    540,
-    28,
-)  # of what is on a slide, and of the smallest letters: px on a screen of 1280 x 720
-GRAPH = 960, 240  # of a page whose letters have 24 pixels: the lower half of a slide
+WIDTH, HEIGHT, BESIDE = 1120, 540, 670  # of a picture, and its width beside a text: px on a screen of 1280 x 720
+ALONE_MARK = "alone"  # the description of a picture that needs the whole width
+LETTER = 28  # px of the smallest letters there
+GRAPH = 960, 310  # of a page whose letters have 24 pixels: the lower half of a slide
+TALL = 560, 465  # of one whose graph fills less than two thirds of that in width: it stands at the right
 # A card lies over a small box, so that it can be read; in a picture the two would be boxes in boxes.
 ALONE = """body > :not(main), main > :not(#graph-pane), #place, .cards { display: none !important; }
 .box[data-mute=covered] .label { visibility: visible !important; }
@@ -26,15 +26,39 @@ body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !im
 EQUATION = """() => {
   const line = document.querySelector(".equation");
   const answer = line?.querySelector(".answer")?.outerHTML ?? "";
-  if (!answer.includes("?")) return "";
+  if (!answer.includes("?")) return ["", ""];
   const named = line.innerHTML;
   quiz.reveal();
   const shown = document.querySelector(".equation").cloneNode(true);
+  const number = shown.querySelector(".answer").textContent;
   shown.querySelector(".answer").outerHTML = answer;
-  return shown.textContent.length < 50 && shown.querySelector("mtable") === null ? shown.innerHTML : named;
+  const short = shown.textContent.length < 50 && shown.querySelector("mtable") === null;
+  return [short ? shown.innerHTML : named, short ? number : ""];
 }"""
 UNMARKED = """if (document.querySelector(".equation .answer")?.textContent.includes("?"))
   document.querySelector("svg.scene .amount").replaceChildren();"""  # the question mark is in the equation alone
+# A box without room for a number below its name has it behind the name, and no half of a gradient.
+NAMED = """(forward) => {
+  window.restored = [...document.querySelectorAll("svg.scene .box .label")].map((label) => [label, label.textContent]);
+  for (const box of document.querySelectorAll("svg.scene .box")) {
+    const [name, value, gradient] = ["name", "value", "gradient"].map((kind) => box.querySelector(".label." + kind));
+    if (forward && gradient) gradient.textContent = "";
+    if (!value || !name) continue;
+    if (/∂.*…/.test(value.textContent)) value.textContent = value.textContent.replace(/\\s*∂.*/, "");
+    if (forward) value.textContent = value.textContent.replace(/\\s*∂.*/, "");
+    const parts = box.getAttribute("aria-label").split("; ");
+    const number = parts.find((part) => /^-?[\\d.]+$/.test(part));
+    if (value.textContent || !number || !box.classList.contains("known")) continue;
+    const was = name.textContent;
+    name.textContent = `${was} = ${number}`;
+    if (name.getComputedTextLength() > box.querySelector("rect.shape").width.baseVal.value - 8) name.textContent = was;
+  }
+}"""
+RESTORED = "window.restored.forEach(([label, text]) => { label.textContent = text; })"
+SPAN = """() => {
+  const sides = [...document.querySelectorAll("svg.scene .box rect.shape")].map((part) => part.getBoundingClientRect());
+  return (Math.max(...sides.map((one) => one.right)) - Math.min(...sides.map((one) => one.left))) / innerWidth;
+}"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -51,12 +75,14 @@ def large_letters() -> Iterator[None]:
             axes for axes in figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible() and axes.axison
         ]
         options = {"dpi": 160, "bbox_inches": "tight"}
+        if len(figure.axes) > 1:
+            options["metadata"] = {"Description": ALONE_MARK}
         if len(parts) < 3:
-            _enlarge(figure, *figure.get_size_inches())
+            _enlarge(figure, *figure.get_size_inches(), WIDTH if len(figure.axes) > 1 else BESIDE)
             save(figure, path, **options)
             return
         figure.suptitle("")  # the title of each part says enough
-        _enlarge(figure, *(figure.get_size_inches() * max(axes.get_position().bounds[2:] for axes in parts)))
+        _enlarge(figure, *(figure.get_size_inches() * max(axes.get_position().bounds[2:] for axes in parts)), WIDTH)
         for i, one in enumerate(parts):
             for axes in figure.axes:
                 axes.set_visible(axes is one)
@@ -70,12 +96,12 @@ def large_letters() -> Iterator[None]:
         Figure.savefig = save  # type: ignore[method-assign]
 
 
-def _enlarge(figure: Any, width: float, height: float) -> None:
+def _enlarge(figure: Any, width: float, height: float, room: int) -> None:
     """Give the texts of a figure, of which a part of this size in inches fills the slide, letters of 28 pixels."""
     from matplotlib.text import Text
     from matplotlib.ticker import MaxNLocator
 
-    size = LETTER * 72 / min(WIDTH / width, HEIGHT / height)
+    size = LETTER * 72 / min(room / width, HEIGHT / height)
     for axes in figure.axes:
         axes.tick_params(labelsize=size)
         for locator in (axes.xaxis.get_major_locator(), axes.yaxis.get_major_locator()):
@@ -87,14 +113,30 @@ def _enlarge(figure: Any, width: float, height: float) -> None:
         text.set_fontsize(max(size, text.get_fontsize()))
 
 
+def stands_alone(path: Path) -> bool:
+    """Whether a picture needs the whole width, as it has several parts."""
+    return f"Description\0{ALONE_MARK}".encode() in path.read_bytes()
+
+
 def image(path: Path) -> str:
     return f'<img alt="{path.stem}" src="data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}">'
 
 
-def graphs(page: Path, steps: Sequence[int]) -> list[tuple[str, str]]:
+@dataclass(frozen=True)
+class Graph:
+    """The picture of a step, and where a number is asked for there its equation, with a question mark, and the number."""
+
+    html: str = ""
+    equation: str = ""
+    answer: str = ""
+    tall: bool = False
+
+
+def graphs(page: Path, steps: Sequence[int], turn: int) -> list[Graph]:
     """The graph of a page at some steps, drawn by the page itself, with the equation of a step whose number it asks for.
 
-    Each is "" without playwright or a browser.
+    The gradient with which the step ``turn`` begins is left out there: nothing has gone back yet.
+    All are empty without playwright or a browser.
     """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
@@ -102,7 +144,7 @@ def graphs(page: Path, steps: Sequence[int]) -> list[tuple[str, str]]:
     except ImportError:
         program = None
     if program is None:
-        return [("", "")] * len(steps)
+        return [Graph()] * len(steps)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         view = browser.new_page(
@@ -113,13 +155,24 @@ def graphs(page: Path, steps: Sequence[int]) -> list[tuple[str, str]]:
         view.keyboard.press("p")
         files = [page.with_name(f"{page.stem}_step{step}.png") for step in steps]
         equations = []
+        _at(view, steps[0])
+        tall = view.evaluate(SPAN) < 0.66
+        if tall:
+            view.set_viewport_size({"width": TALL[0], "height": TALL[1]})
         for step, file in zip(steps, files, strict=True):
-            view.evaluate(f"location.hash = 'step={step}'")
-            view.wait_for_timeout(200)
-            view.evaluate("document.getElementById('fit').click()")
-            view.wait_for_timeout(900)  # until the camera has come to its place
+            _at(view, step)
             view.evaluate(UNMARKED)
+            view.evaluate(NAMED, step <= turn)
             view.screenshot(path=file)
+            view.evaluate(RESTORED)
             equations.append(view.evaluate(EQUATION))
         browser.close()
-    return [(image(file), equation) for file, equation in zip(files, equations, strict=True)]
+    return [Graph(image(file), *equation, tall) for file, equation in zip(files, equations, strict=True)]
+
+
+def _at(view: Any, step: int) -> None:
+    """Go to a step of the page, and wait until the camera has come to its place."""
+    view.evaluate(f"location.hash = 'step={step}'")
+    view.wait_for_timeout(200)
+    view.evaluate("document.getElementById('fit').click()")
+    view.wait_for_timeout(900)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,10 @@ from html import escape
 from itertools import pairwise
 
 from handout import joined
-from slide_code import pre
+from slide_code import height, pre
 
-TEXT, LETTERS = 6.9, {"en": 56, "ja": 29}  # lines of text on one slide, and letters of a line
-CELL = {"en": 20, "ja": 11}  # letters in a line of a table's cell
+TEXT, LETTERS = 11.5, {"en": 62, "ja": 32}  # lines of text on one slide, and letters of a line
+ROWS, CELL = 9.5, {"en": 20, "ja": 11}  # lines of a table on one slide, and letters in a line of a cell
 END = {  # of a sentence: what follows it is another one
     "en": re.compile(r"[.!?][\"*)]{0,3}(?=\s+[\"*(`\[]{0,3}[A-Z`(\[])"),
     "ja": re.compile(r"[。！？][）)]*(?![」）)])"),
@@ -29,6 +30,9 @@ class Slide:
     kind: str = ""
     shown: int = 99
     graph: str = ""
+    picture: bool = False
+    tall: bool = False  # whether the graph stands beside the text
+    asks: bool = False
 
 
 def texts(text: str, heading: str, language: str) -> Iterator[Slide]:
@@ -60,14 +64,30 @@ def texts(text: str, heading: str, language: str) -> Iterator[Slide]:
         yield Slide(heading, waiting, answer)
 
 
-def height_of(part: str, language: str) -> float:
-    """The lines that a part takes on a slide."""
+def height_of(part: str, language: str, share: float = 1) -> float:
+    """The lines that a part takes on a slide, or in a column that is as wide as a share of it."""
+    if part.startswith("<pre>") or 'class="said"' in part:
+        return 0.8 * height(html.unescape(re.sub(r"<[^>]+>", "", part))) + 0.4
     texts = re.findall(r"<(?:p|li|tr).*?</(?:p|li|tr)>|[^\n]+", part, re.DOTALL)
-    return sum(_lines(re.sub(r"<[^>]+>", "", text), language) for text in texts)
+    return sum(_lines(re.sub(r"<[^>]+>", "", text), language, share) for text in texts)
 
 
 def is_text(part: str) -> bool:
     return re.match("<p[ >]", part) is not None
+
+
+def is_words(part: str) -> bool:
+    """Whether a part is text, a list or a table, and no program or picture."""
+    return re.match("<(p|ul|ol|table)[ >]", part) is not None
+
+
+def is_formula(parts: Sequence[str]) -> bool:
+    return any(part.startswith('<pre class="formula') for part in parts)
+
+
+def new_idea(parts: Sequence[str]) -> bool:
+    """Whether an idea begins: a text that opens with words in bold letters, or stands in a box."""
+    return bool(parts) and re.match('<p(?: class=lead)?><b>|<p class="box"', parts[0]) is not None
 
 
 def _pieces(kind: str, lines: Sequence[str], language: str, room: float) -> list[str]:
@@ -92,8 +112,10 @@ def sentences(text: str, language: str) -> list[str]:
     found: list[str] = []
     ends = [0, *(match.end() for match in END[language].finditer(text)), len(text)]
     ends = [end + 2 * bool(_bold(text[:end]) and text.startswith("**", end)) for end in ends]  # with the end of bold
+    ends = [end + (language == "ja" and _stressed(text[:end]) and text[end : end + 1] == "*") for end in ends]
     for one in filter(None, (text[a:b].strip() for a, b in pairwise(ends))):
         inside = found and (_bold(found[-1]) or _depth(found[-1]) > 0 or found[-1].count("`") % 2)
+        inside = inside or (found and language == "ja" and _stressed(found[-1]))
         if inside:
             found[-1] = _together([found[-1], one], language)
         else:
@@ -104,6 +126,11 @@ def sentences(text: str, language: str) -> list[str]:
 def _bold(text: str) -> bool:
     """Whether bold letters begin and do not end. Within `code` the sign is a power."""
     return re.sub("`[^`]*`", "", text).count("**") % 2 == 1
+
+
+def _stressed(text: str) -> bool:
+    """Whether a stressed text begins and does not end. A sign between spaces multiplies."""
+    return len(re.findall(r"(?<!\*)\*(?!\*)", re.sub(r"`[^`]*`| \* ", "", text))) % 2 == 1
 
 
 def _depth(text: str) -> int:
@@ -128,9 +155,9 @@ def packed(parts: Sequence[str], language: str, room: float) -> list[list[str]]:
     return groups
 
 
-def _lines(text: str, language: str) -> float:
+def _lines(text: str, language: str, share: float = 1) -> float:
     """The lines that a sentence takes on a slide, with the gap below it."""
-    return 0.4 + -(-len(text) // LETTERS[language])
+    return 0.34 + -(-len(text) // int(share * LETTERS[language]))
 
 
 # Markdown, as far as the lessons use it
@@ -166,7 +193,7 @@ def inline(text: str) -> str:
     text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
     text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
     text = re.sub(
-        r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*(])|(?<=[^\x00-\x7f])\*([^\s*]+)\*", r"<em>\1\2</em>", text
+        r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*(])|(?:(?<=[^\x00-\x7f])|^)\*([^\s*]+)\*", r"<em>\1\2</em>", text
     )
     return re.sub("\0(\\d+)\0", lambda match: codes[int(match[1])], text)
 
@@ -180,7 +207,7 @@ def _list(lines: Sequence[str], language: str) -> list[str]:
             items[-1].append(line)
     ordered = lines[0][0].isdigit()
     pieces, number = [], 1
-    for group in packed([joined(item) for item in items], language, TEXT + 2):
+    for group in packed([joined(item) for item in items], language, TEXT - 1):
         tag, start = ("ol", f' start="{number}"' * (number > 1)) if ordered else ("ul", "")
         pieces.append(f"<{tag}{start}>{''.join(f'<li>{inline(item)}</li>' for item in group)}</{tag}>")
         number += len(group)
@@ -196,7 +223,7 @@ def _table(lines: Sequence[str], language: str) -> list[str]:
     taken = 0
     for row in body:
         size = max(1 + len(cell.strip()) // wide for cell in row)
-        if pieces[-1] and taken + size > TEXT + 1:
+        if pieces[-1] and taken + size > ROWS:
             pieces.append([])
             taken = 0
         pieces[-1].append([inline(cell.strip()) for cell in row])

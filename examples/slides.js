@@ -21,7 +21,7 @@ function fit() {
     slide.style.cssText = "";
     const unit = Math.min(innerHeight / 100, innerWidth * .005625);
     for (let part = .98; part > .9 && on.scrollHeight > on.clientHeight; part -= .02)
-      slide.style.cssText = `--u: ${part * unit}px; font-size: ${5.2 * part * unit}px`;
+      slide.style.cssText = `--u: ${part * unit}px; font-size: ${4.7 * part * unit}px`;
   }
 }
 fit();

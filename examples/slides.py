@@ -31,13 +31,17 @@ import lesson_notebooks
 from common import make_folder, run
 from minigrad.learn.tasks import LANGUAGES, ORDER
 from slide_code import LINES, height, highlighted, pre, programs, sheets
-from slide_pictures import graphs, image, large_letters
-from slide_texts import LETTERS, TEXT, Slide, height_of, inline, is_text, texts
+from slide_pictures import graphs, image, large_letters, stands_alone
+from slide_texts import TEXT, Slide, height_of, inline, is_formula, is_text, is_words, new_idea, texts
 
 ASKED = {  # at a stop of a page, where its lesson has no words of its own
     "value": {"en": "Which number belongs at the question mark?", "ja": "「?」に入る数はいくつですか。"},
     "edge": {"en": "Which arrow does the next step follow?", "ja": "次の一歩は、どの矢印をたどりますか。"},
 }
+
+ANSWER = {"en": ("Answer: {}.", "; "), "ja": ("答え：{}。", "、")}  # and what stands between two answers
+FULL, BESIDE, BELOW = 12.0, 13.5, 4.3  # lines of text on a slide with a program, beside a picture, and below a graph
+NARROW = 55  # letters of a formula with its HTML, beside which there is room
 
 
 def slides(path: Path, language: str) -> list[Slide]:
@@ -49,52 +53,117 @@ def slides(path: Path, language: str) -> list[Slide]:
         for cell in lesson_notebooks.cells(path, language):
             heading = next((slide.heading for slide in reversed(made)), "")
             if cell.name is None:
-                made += _results(cell.text, next(outcomes), heading, language)
+                new = _results(cell.text, next(outcomes), heading, language)
             else:
-                for slide in texts(cell.text, heading, language):
-                    if not _joined(made, slide, language):
-                        made.append(slide)
+                new = texts(cell.text, heading, language)
+            for slide in new:
+                if not _joined(made, slide, language):
+                    made.append(slide)
         graph = next((slide.graph for slide in made if slide.graph), "")
         made[0].parts = [graph] * bool(graph)
-        _with_graph(made)
+        _with_graph(made, language)
+        _with_picture(made, language)
     return made
 
 
 def _joined(made: Sequence[Slide], slide: Slide, language: str) -> bool:
-    """Put a short text below the short text before it, if both have one heading."""
+    """Put what a slide has below the slide before it, if both have one heading, it fits, and no new idea begins with it.
+
+    Texts go below texts, a program below the text before it, and a text below the output that it speaks of.
+    """
     last = made[-1] if made else slide
-    pair = (last, slide)
-    alone = all(len(each.parts) == 1 and is_text(each.parts[0]) and not each.kind for each in pair)
-    if last is slide or last.heading != slide.heading or not alone or "class=box" in last.parts[0] + slide.parts[0]:
+    if last is slide or last.heading != slide.heading or slide.kind not in ("", last.kind) or last.kind == "title":
         return False
-    if height_of(last.parts[0], language) + height_of(slide.parts[0], language) > TEXT - 2:
+    if last.picture or slide.picture or last.graph or last.asks or slide.asks or new_idea(slide.parts):
         return False
-    last.parts[0] += slide.parts[0].replace(" class=lead", "")
+    if 'class="box"' in last.parts[-1]:  # an aside
+        return False
+    if is_formula(last.parts) or is_formula(slide.parts):  # with its sentence and its graph it is enough
+        return False
+    programs = [any("<pre>" in part or '"said"' in part for part in each.parts) for each in (last, slide)]
+    room = FULL if any(programs) else TEXT
+    if all(programs) or sum(height_of(part, language) for part in [*last.parts, *slide.parts]) > room:
+        return False
+    if programs[1]:
+        last.shown = len(last.parts) + slide.shown
+    last.parts += [part.replace(" class=lead", "") for part in slide.parts]
     return True
 
 
-def _with_graph(made: Sequence[Slide]) -> None:
+def _with_graph(made: Sequence[Slide], language: str) -> None:
     """Put the graph of a page beside the program that it shows, which stands under the same heading."""
-    for shown in made:
-        for slide in made:
-            formula = slide.parts and 'class="formula' in slide.parts[0]
-            if shown.graph and slide.heading == shown.heading and formula and len("".join(slide.parts)) < 330:
-                slide.parts = [f'<div class="two"><div>{"".join(slide.parts)}</div>{shown.graph}</div>']
+    for shown in [slide for slide in made if slide.graph]:
+        for slide in [one for one in made if one.heading == shown.heading and is_formula(one.parts)]:
+            formulas = "".join(part for part in slide.parts if is_formula([part]))
+            text = "".join(part for part in slide.parts if not is_formula([part]))
+            both = f'<div class="pair">{formulas}<div>{text}</div></div>'
+            if shown.tall or not text or formulas.count("<pre") > 1 or max(map(len, formulas.split("\n"))) > NARROW:
+                both = f"<div>{''.join(slide.parts)}</div>"
+                if not shown.tall and sum(height_of(part, language) for part in slide.parts) > BELOW:
+                    continue
+            slide.parts = [f'<div class="two{" tall" * shown.tall}">{shown.graph}{both}</div>']
+
+
+def _with_picture(made: list[Slide], language: str) -> None:
+    """Put a picture beside the texts that speak of it, before and behind it; one that has no such text stays alone.
+
+    Of a longer text the sentences next to the picture stand beside it.
+    """
+    for slide in [slide for slide in made if slide.picture]:
+        at = made.index(slide)
+        behind = next((one for one in made[at + 1 :] if all(map(is_words, one.parts)) and not one.picture), None)
+        texts = [one for one in (made[at - 1], behind) if one and one.heading == slide.heading and _is_text(one)]
+        for text in texts:
+            whole, before = "".join(text.parts), text is made[at - 1]
+            near, rest = _near(whole, language, before)
+            text.parts = [f'<div class="beside"><div>{near}</div>{slide.parts[0]}</div>']
+            if rest:
+                made.insert(made.index(text) + (not before), Slide(text.heading, [rest]))
+        if texts:
+            made.remove(slide)
+
+
+def _is_text(slide: Slide) -> bool:
+    return (
+        not slide.kind and not slide.picture and not slide.asks and bool(slide.parts) and all(map(is_text, slide.parts))
+    )
+
+
+def _near(text: str, language: str, before: bool) -> tuple[str, str]:
+    """The sentences that fit beside a picture, which are those at the end of a text before it, and the others."""
+    sentences = re.findall(r"<p.*?</p>", text, re.DOTALL)[:: -1 if before else 1]
+    count, taken = 0, 0.0
+    while count < len(sentences) and (not count or taken + height_of(sentences[count], language, 0.4) <= BESIDE):
+        taken += height_of(sentences[count], language, 0.4)
+        count += 1
+    count -= count == len(sentences) - 1 > 1  # one sentence does not stand alone
+    near, rest = ("".join(part[:: -1 if before else 1]) for part in (sentences[:count], sentences[count:]))
+    return near, rest
 
 
 def _results(code: str, outcome: dict[str, Any], heading: str, language: str) -> Iterator[Slide]:
-    """The slides of a cell of code: each page, its programs, what they print, and each picture."""
+    """The slides of a cell of code: each page, its programs with what they print, and each picture."""
     for page in map(Path, outcome["pages"]):
         yield from _asked(page, heading, language)
-    pieces = [] if "LANGUAGE" in code else list(programs(code))
-    said = ["\n".join(lines) for lines in sheets(outcome["printed"].rstrip().splitlines())]
-    for i, piece in enumerate(pieces):
-        last = i == len(pieces) - 1
-        fits = last and said and height(piece) + height(said[0]) < LINES
-        yield Slide(heading, [highlighted(piece), *([pre(said.pop(0).splitlines(), "said")] if fits else [])], shown=1)
-    for text in said:
-        yield Slide(heading, [pre(text.splitlines(), "said")])
-    yield from (Slide(heading, [image(Path(picture))]) for picture in outcome["pictures"])
+    steps = outcome["steps"]
+    drawn = [i for i, step in enumerate(steps) if step["pictures"]]
+    spoke = [i for i, step in enumerate(steps) if step["printed"]]
+    early = bool(drawn) and (not spoke or drawn[0] < spoke[0])  # the picture comes first
+    pictures = [
+        Slide(heading, [image(one)], picture=not stands_alone(one), asks=True) for one in map(Path, outcome["pictures"])
+    ]
+    if early:
+        yield from pictures
+    told = programs(code, [step["printed"] for step in steps]) if "LANGUAGE" not in code else []
+    for piece in told:
+        said = ["\n".join(lines) for lines in sheets(piece.said.rstrip().splitlines())]
+        parts = [highlighted(piece.text)] if piece.text else []
+        if said and (not parts or height(piece.text) + height(said[0]) <= LINES):
+            parts.append(pre(said.pop(0).splitlines(), "said"))
+        yield Slide(heading, parts, shown=1)
+        yield from (Slide(heading, [pre(text.splitlines(), "said")]) for text in said)
+    if not early:
+        yield from pictures
 
 
 def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
@@ -104,22 +173,29 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
     stops = [stop for stop in data["lesson"]["steps"] if stop["question"]]
     # Where an arrow is asked for, it is that of the step after.
     steps = [stop["at"] - (stop["question"]["kind"] == "edge") for stop in stops]
-    (first, _), *drawn = graphs(page, [data["turn"], *steps])
-    for stop, (graph, equation) in zip(stops, drawn, strict=True):
+    first, *drawn = graphs(page, [data["turn"], *steps], data["turn"])
+    for stop, graph in zip(stops, drawn, strict=True):
         question = stop["question"]
         asked = (question["text"] or ASKED[question["kind"]])[language]
         choices = "".join(f"<li>{inline(choice['text'][language])}</li>" for choice in question["choices"])
-        right = "".join(
-            f"<b>{inline(choice['text'][language])}</b> " for choice in question["choices"] if choice["right"]
-        )
         html = f'<p class="lead">{inline(asked)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
-        html += f'<p class="lead">{equation}</p>' * (question["kind"] == "value")
-        said = stop["text"] or next(choice["feedback"] for choice in question["choices"] if choice["right"])
-        html += f'<p class="later">{right}{inline(said[language])}</p>'
-        much = len(re.sub(r"<[^>]+>", "", html)) > 2.9 * LETTERS[language]
-        yield Slide(heading, [f'<div class="two{" much" * much}"><div>{html}</div>{graph}</div>'])
+        html += f'<p class="lead">{graph.equation}</p>' * (question["kind"] == "value")
+        html += f'<p class="later">{_answer(stop, graph.answer.strip(" ="), language)}</p>'
+        yield Slide(heading, [f'<div class="two{" tall" * graph.tall}"><div>{html}</div>{graph.html}</div>'], asks=True)
     frame = f'<iframe title="{page.stem}" data-page="{escape(text)}"></iframe>'
-    yield Slide(heading, [frame], kind="page", graph=first)
+    yield Slide(heading, [frame], kind="page", graph=first.html, tall=first.tall, asks=True)
+
+
+def _answer(stop: dict[str, Any], number: str, language: str) -> str:
+    """What is right as a sentence, and then the reason."""
+    question = stop["question"]
+    right = [choice for choice in question["choices"] if choice["right"]]
+    answer = ANSWER[language][1].join(choice["text"][language] for choice in right) or number
+    reason = right[0]["feedback"][language] if right else stop["text"][language]
+    reason = re.sub(r"^(Right|正解です|正解)[.:,。：、]\s*", "", reason)
+    reason = re.sub("^[a-z]{2}", lambda found: found[0].capitalize(), reason)  # a word, and no name such as w
+    sentence = f"<b>{inline(ANSWER[language][0].format(answer))}</b>" if answer else ""
+    return f"{sentence} {inline(reason)}".strip()
 
 
 def _beside(name: str) -> str:

@@ -94,6 +94,7 @@ def test_a_slide_holds_one_idea_with_what_belongs_to_it(small: list[Slide]) -> N
         '<pre>print(<span class="s">"1 &lt; 2"</span>, 40 + 2)\n\n'
         '<span class="k">def</span> twice(x):\n    <span class="k">return</span> 2 * x</pre>'
     )
+    table = "<table><tr><th>a</th><th>b</th><tr><td>1</td><td>2</td></tr></table>"
     listed = "<ul><li>one item</li><li>two</li></ul>"
     assert [(slide.kind, slide.heading, slide.parts, slide.shown) for slide in small] == [
         ("title", "Lesson 99: a title", [], 99),
@@ -102,8 +103,8 @@ def test_a_slide_holds_one_idea_with_what_belongs_to_it(small: list[Slide]) -> N
         ("", "Rows", ['<pre class="formula">y = 2 * x</pre>', "<p class=lead>This explains the formula.</p>"], 99),
         ("", "Rows", ["<p class=lead>Second idea, which a list follows:</p>", listed], 99),
         ("", "Rows", ['<p class="box"><b>Box: aside.</b> Not needed.</p>'], 99),
-        ("", "Rows", ["<table><tr><th>a</th><th>b</th><tr><td>1</td><td>2</td></tr></table>"], 99),
-        ("", "Rows", [program, '<pre class="said">1 &lt; 2 42</pre>'], 1),  # what it prints appears when the class has guessed
+        # What a program prints appears when the class has guessed.
+        ("", "Rows", [table, program, '<pre class="said">1 &lt; 2 42</pre>'], 2),
         ("", "Explain", ["<p class=lead>One question?</p>"], 99),
         ("answer", "Explain", ["<p class=lead><b>Model answer.</b></p><p>The answer.</p>"], 99),
     ]  # fmt: skip
@@ -115,6 +116,7 @@ def test_a_slide_holds_one_idea_with_what_belongs_to_it(small: list[Slide]) -> N
         ("a `b*` and **`c`** d", "a <code>b*</code> and <b><code>c</code></b> d"),
         ("**Bold.** x * y * z", "<b>Bold.</b> x * y * z"),
         ("何かを*足します*。", "何かを<em>足します</em>。"),
+        ("*順番*が", "<em>順番</em>が"),
         ("1 < 2 & *so*", "1 &lt; 2 &amp; <em>so</em>"),
     ],
 )
@@ -131,6 +133,7 @@ def test_markdown_within_a_line(text: str, made: str) -> None:
         ("`b ** 2` first. Then more.", "en", ["`b ** 2` first.", "Then more."]),
         ("一つ。**二つ。三つ。**四つ（五つ。六つ。）「七。」と。", "ja",
          ["一つ。", "**二つ。三つ。**", "四つ（五つ。六つ。）", "「七。」と。"]),
+        ("書いて。*なぜですか。何を。* 比べて。", "ja", ["書いて。", "*なぜですか。何を。*", "比べて。"]),
     ],
 )  # fmt: skip
 def test_sentences_end_where_a_reader_stops(text: str, language: str, found: list[str]) -> None:
@@ -141,9 +144,55 @@ def test_a_long_program_goes_on_on_the_next_slide() -> None:
     source = "def f(x):\n" + "\n".join(
         f"    x{i} = x  # and so on, until the line is so long that it takes two" for i in range(9)
     )
-    pieces = list(slide_code.programs(f"{source}\n    return x\n\n\nvery_long = '{'a' * 2000}'\nprint(f(1))\n"))
-    assert "\n".join(pieces) == f"{source}\n    return x\n\nprint(f(1))"  # what is too long for a slide is left out
-    assert len(pieces) == 2 and all(slide_code.height(piece) <= slide_code.LINES for piece in pieces)
+    pieces = slide_code.programs(
+        f"{source}\n    return x\n\n\nvery_long = '{'a' * 2000}'\nprint(f(1))\n", ["", "", "1\n"]
+    )
+    # What is too long for a slide is left out.
+    assert "\n".join(piece.text for piece in pieces) == f"{source}\n    return x\n\nprint(f(1))"
+    assert len(pieces) == 2 and all(slide_code.height(piece.text) <= slide_code.LINES for piece in pieces)
+    assert [piece.said for piece in pieces] == ["", "1\n"]
+
+
+def test_a_program_ends_where_it_prints_and_shows_that() -> None:
+    """Each part of a program that is too long for a slide stands with what it prints itself."""
+    first, second = (f"{name} = 0\n" * 7 + f"print({name})" for name in "ab")
+    pieces = slide_code.programs(f"{first}\n{second}", [*[""] * 7, "0\n", *[""] * 7, "0\n"])
+    assert [(piece.text, piece.said) for piece in pieces] == [(first, "0\n"), (second, "0\n")]
+
+
+def test_what_serves_a_drawing_alone_is_left_out() -> None:
+    """The first width is drawn, and the second one is the loop's."""
+    code = (
+        "height, width = 2, 3\nplt.plot(height, width)\nfor width in (1, 2):\n    print(width)\nsize = 1\nprint(size)"
+    )
+    (piece,) = slide_code.programs(code, ["", "", "1\n2\n", "", "1\n"])
+    assert piece.text == "for width in (1, 2):\n    print(width)\nsize = 1\nprint(size)"
+    assert piece.said == "1\n2\n1\n"
+
+
+def test_a_picture_stands_beside_the_text_that_speaks_of_it() -> None:
+    """Of a text that is too long for that, the sentences next to the picture stand there."""
+    text, long = "<p>A short text.</p>", f"<p>{'long ' * 60}</p>"
+    for parts, heading, slides_made in (([text], "A", 2), ([long + text], "A", 3), ([text], "C", 3)):
+        made = [Slide(heading, parts), Slide("A", ["<img>"], picture=True), Slide("B", [text])]
+        slides._with_picture(made, "en")
+        assert len(made) == slides_made
+        beside = [part for slide in made for part in slide.parts if "beside" in part]
+        assert beside == [f'<div class="beside"><div>{text}</div><img></div>'] * (heading == "A")
+        assert "".join(part for slide in made for part in slide.parts).count("long") == parts[0].count("long")
+
+
+def test_an_answer_is_a_sentence_and_then_its_reason() -> None:
+    def words(text: str) -> dict[str, str]:
+        return {"en": text}
+
+    choices = [
+        {"text": words("one"), "right": False},
+        {"text": words("two"), "right": True, "feedback": words("Right: so it is.")},
+    ]
+    stop = {"text": words("Count."), "question": {"choices": choices}}
+    assert slides._answer(stop, "", "en") == "<b>Answer: two.</b> So it is."
+    assert slides._answer({**stop, "question": {"choices": []}}, "39", "en") == "<b>Answer: 39.</b> Count."
 
 
 def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
@@ -169,7 +218,12 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
     path: Path, language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its programs are not run here: each prints a line, and draws nothing."""
-    outcome: dict[str, Any] = {"printed": "printed", "pictures": [], "pages": []}
+    outcome: dict[str, Any] = {
+        "printed": "printed",
+        "pictures": [],
+        "pages": [],
+        "steps": [{"printed": "printed", "pictures": []}],
+    }
     monkeypatch.setattr(lesson_notebooks, "run", lambda *_: [outcome] * 99)
     made = slides.slides(path, language)
     said = squeezed("\n".join(re.sub(r"<t[hd]>", " ", shown(slide)) for slide in made))
@@ -183,7 +237,7 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
                     at = said.index(wanted, at)
     titles = [slide for slide in made if slide.kind == "title"]
     assert len(titles) == 1 and made[0] is titles[0]
-    assert 30 <= len(made) <= 140
+    assert 15 <= len(made) <= 90
     for slide in made:
         height = sum(slide_texts.height_of(part, language) for part in slide.parts if slide_texts.is_text(part))
         assert height <= slide_texts.TEXT + 2, slide  # no wall of text
@@ -200,11 +254,12 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
         f'<html lang="{language}">' in page and page.count("data-page=") == 2
     )  # the pages of the lesson, to step through
     assert not re.search(r"https?://|<link|src=\"(?!data:)|url\(|@import", slide_pages)
-    assert ("a を 0.5 動かす：二本の帯 6.5000" in page) == (language == "ja") and "plt." not in slide_pages
-    # Two pictures of the lesson; with a browser, also its graphs: on the first slide, beside two programs, at six questions.
+    assert ("少し動かすと 39.000" in page) == (language == "ja") and "plt." not in slide_pages
+    # Two pictures of the lesson, one of them twice; with a browser, also its graphs: on the first slide, beside two programs,
+    # at six questions.
     browser = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
     graphs = 9 if browser and pytest.importorskip("playwright") else 0
-    assert slide_pages.count('src="data:image/png;base64,') == 2 + graphs
+    assert slide_pages.count('src="data:image/png;base64,') == 3 + graphs
     # A number that is asked for is "?" in its equation, beside the numbers that give it.
     assert slide_pages.count("<mn>?</mn>") == 3 * bool(graphs) and "<mn>39</mn>" not in slide_pages
     assert ("<mn>13</mn><mo>·</mo><mn>3</mn>" in slide_pages) == bool(graphs)
