@@ -13,7 +13,7 @@ from handout import joined
 from slide_code import height, pre
 
 TEXT, LETTERS = 11.5, {"en": 62, "ja": 32}  # lines of text on one slide, and letters of a line
-ROWS, CELL = 9.5, {"en": 20, "ja": 11}  # lines of a table on one slide, and letters in a line of a cell
+ROWS, CELL = 7.9, {"en": 20, "ja": 11}  # lines of a table on one slide, and letters in a line of a cell
 END = {  # of a sentence: what follows it is another one
     "en": re.compile(r"[.!?][\"*)]{0,3}(?=\s+[\"*(`\[]{0,3}[A-Z`(\[])"),
     "ja": re.compile(r"[。！？][）)]*(?![」）)])"),
