@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from benchmarks import looks
 from minigrad import explain
 from tests.browser.stepper_programs import fan_out, opened
 from tests.leaves import leaf
@@ -155,3 +156,22 @@ def test_a_card_in_projector_mode_covers_no_other_box_and_none_that_can_be_read(
         carded = page.locator(".cards .card").evaluate_all("(all) => all.map((card) => Number(card.dataset.box))")
         whole = "(boxes) => boxes.filter((i) => view.boxes[i].heats.childElementCount > 0 && view.boxes[i].isNamed)"
         assert page.evaluate(whole, carded) == []
+
+
+def test_the_whole_view_marks_the_box_in_which_a_step_happens(tmp_path: Path, show: Show) -> None:
+    """Also a closed box: its contents are those of the scenes in it."""
+    with mg.trace():
+        loss = looks.two_layers()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    marked = """(step) => {
+      go(step);
+      const target = timeline.at(step).target;
+      const inner = places.path(places.ofNode(target), 0).map(({ scene }) => scene);
+      wholeProgram();
+      const box = view.boxes.find(({ now }) => now.node === target || inner.includes(now.scene));
+      return [getComputedStyle(box.shape).fill, getComputedStyle(document.querySelector("#title-section")).backgroundColor];
+    }"""
+    for step in range(1, page.evaluate("timeline.count") + 1, 3):
+        fill, ground = page.evaluate(marked, step)
+        assert fill == ground, step

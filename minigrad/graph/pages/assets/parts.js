@@ -40,6 +40,7 @@ class BoxView {
       alias, opens: scene !== null, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
       match: lit.matches.has(node), receives: end !== undefined && lit.receives === node, applies: end !== undefined && lit.applies === node,
       operand: end !== undefined && lit.receives === null && lit.applies !== node,
+      within: end?.end === "target" && lit.applies !== node, // the step happens inside of this closed box
       culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
     this.setClass(`kind-${kind}`, flags);
