@@ -208,3 +208,22 @@ def test_a_vector_and_its_worked_element_show_the_same_digits(tmp_path: Path, sh
     worked = page.locator("#title-section .element mn").all_text_contents()
     whole = page.locator("#title-section .matrix mn").all_text_contents()
     assert len(worked) == 3 and all(number in whole for number in worked) and len(worked[0]) > len("2.019")
+
+
+def test_the_colours_of_a_map_stand_on_the_paper_and_pale_cells_have_a_border(tmp_path: Path, show: Show) -> None:
+    w = leaf([[0.0, 0.1, -2.0], [0.2, 0.0, 2.0]], "w")
+    with mg.trace():
+        loss = (w * w).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    page.evaluate("go(timeline.count)")
+    looks = page.locator(".heat").evaluate_all("""(all) => all.map((one) => {
+      const rect = (part) => part.getBoundingClientRect();
+      const ground = one.querySelector(".ground");
+      const inside = (a, b) => a.left >= b.left - 1 && a.top >= b.top - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1;
+      return [getComputedStyle(ground).fill,
+        [...one.querySelectorAll(".cell")].every((cell) => inside(rect(cell), rect(ground))),
+        [...one.querySelectorAll(".zero, [fill-opacity='0.2']")].every((cell) => getComputedStyle(cell).stroke !== "none")];
+    })""")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert len(looks) > 3 and all(look == [paper, True, True] for look in looks)
+    assert page.locator(".heat .zero, .heat .weak").count() > 0

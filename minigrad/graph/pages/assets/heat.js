@@ -70,12 +70,12 @@ const heat = (() => {
       const [left, top] = [x + (i % found.columns) * size, y + Math.floor(i / found.columns) * size];
       const odd = !Number.isFinite(value);
       const strength = Math.ceil((Math.abs(value) / scale) * strengths) / strengths;
-      const look = odd ? ["odd"] : grey ? ["grey", null, Math.round((255 * (value - min)) / (max - min || 1))] : value === 0 ? ["zero"] : [`${value < 0 ? "minus" : "plus"}${isCopy(i) ? " copy" : ""}`, Math.max(1 / strengths, strength)];
+      const look = odd ? ["odd"] : grey ? ["grey", null, Math.round((255 * (value - min)) / (max - min || 1))] : value === 0 ? ["zero"] : [`${value < 0 ? "minus" : "plus"}${isCopy(i) ? " copy" : ""}${strength < 0.25 ? " weak" : ""}`, Math.max(1 / strengths, strength)];
       paths.set(look.join("|"), [look, `${paths.get(look.join("|"))?.[1] ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`]);
       if (odd) crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
       else if (value < 0 && !grey && size >= 4) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
     });
-    const group = svgElement("g", { class: "heat" });
+    const group = svgElement("g", { class: "heat" }, svgElement("rect", { class: "ground", x, y, width: found.columns * size, height: found.rows * size }));
     for (const [[name, opacity = null, level], d] of paths.values()) group.append(svgElement("path", { class: `cell ${name}`, "fill-opacity": opacity, fill: level === undefined ? null : `rgb(${level} ${level} ${level})`, d }));
     if (bars.length > 0) group.append(svgElement("path", { class: "bar", d: bars.join("") }));
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
