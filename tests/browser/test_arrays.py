@@ -11,6 +11,7 @@ import pytest
 
 import minigrad as mg
 import nn
+from benchmarks import looks
 from minigrad import explain
 from minigrad.graph.pages.html import asset
 from tests.leaves import leaf
@@ -227,3 +228,18 @@ def test_the_colours_of_a_map_stand_on_the_paper_and_pale_cells_have_a_border(tm
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert len(looks) > 3 and all(look == [paper, True, True] for look in looks)
     assert page.locator(".heat .zero, .heat .weak").count() > 0
+
+
+def test_no_number_of_a_box_is_cut_and_no_row_leaves_the_panel(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.gpt_block()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    for step in range(0, page.evaluate("timeline.count") + 1, 6):
+        page.evaluate(f"go({step}); wholeProgram()")
+        texts = page.locator("svg.scene .box :is(.value, .gradient, .operation)").all_text_contents()
+        assert any(texts) and not any("…" in text for text in texts), texts
+        blue = page.locator("svg.scene .box .value").all_text_contents()
+        assert not any(text.startswith(("∂", "‖")) for text in blue), blue
+        wide = page.locator("#panel pre").evaluate_all("(all) => all.map((one) => one.scrollWidth - one.clientWidth)")
+        assert all(more <= 1 for more in wide), (step, wide)

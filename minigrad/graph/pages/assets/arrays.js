@@ -63,8 +63,8 @@ function summaryOf(array) {
 
 const norm = (array) => Number(summaryOf(array).norm);
 
-// Return the numbers in rows and columns, as NumPy prints them.
-function valuesText(array, allDigits) {
+// Return the numbers in rows and columns, as NumPy prints them. A row of more than `most` characters goes on in the next line.
+function valuesText(array, allDigits, most = Infinity) {
   const cells = array.values.map((value) => numberText(value, allDigits));
   if (array.shape.length === 0) return cells[0];
   const width = Math.max(0, ...cells.map((cell) => cell.length));
@@ -75,7 +75,9 @@ function valuesText(array, allDigits) {
       parts.push(axis === array.shape.length - 1 ? cells[next++].padStart(width) : block(axis + 1));
     }
     const between = array.shape.length - 1 - axis;
-    return `[${parts.join(between ? "\n".repeat(between) + " ".repeat(axis + 1) : "  ")}]`;
+    const inLine = Math.max(1, Math.floor((most - 2 * axis) / (width + 2)));
+    const gap = (i) => (between || i % inLine === 0 ? "\n".repeat(between || 1) + " ".repeat(axis + 1) : "  ");
+    return `[${parts.map((part, i) => (i === 0 ? part : gap(i) + part)).join("")}]`;
   };
   return block(0);
 }

@@ -101,6 +101,8 @@ function mapFigure({ svg, array, title, map, className }, tokens, small) {
   return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
 }
 
+const LINE = 44; // characters in a line of the panel
+
 // Show the numbers of small arrays, or min, mean, max, norm and the share of zeros of large ones. Count NaN and infinities.
 function numbersOrSummary(layers) {
   const text = (x) => numberText(x, state.digits);
@@ -108,7 +110,7 @@ function numbersOrSummary(layers) {
   const numbers = (array) => names.map((name) => (name === "zeros" ? `${text(((100 * summaryOf(array).zeros) / nd.sizeOf(array.shape)).toPrecision(3))} %` : text(Number(summaryOf(array)[name]).toPrecision(3))));
   const cells = (tag, texts) => texts.map((one) => element(tag, {}, one));
   const parts = layers[0].array.values?.length <= 64
-    ? layers.flatMap(({ array, className, title }) => [title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits))])
+    ? layers.flatMap(({ array, className, title }) => [title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits, LINE))])
     : [element("table", { class: "summary" }, element("tr", {}, ...cells("th", ["", ...names.map((name) => word(`stat_${name}`))])), ...layers.map(({ array, title }) => element("tr", {}, ...cells("th", [title ?? ""]), ...cells("td", numbers(array)))))];
   const odd = layers.map(({ array }) => summaryOf(array)).filter(({ nans, infs }) => nans + infs > 0);
   return [...parts.filter(Boolean), ...odd.map((counts) => element("p", { class: "wrong" }, `✗ ${word("oddCount", counts)}`))];

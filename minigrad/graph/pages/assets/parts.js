@@ -1,6 +1,6 @@
 // Draws the parts of a scene: a box, a line, and a card for a box that is too small to be read.
 
-const ROW = 18; // the height of a line of text, in units of camera.unit
+const [ROW, TIGHT] = [18, 16]; // the height of a line of text, and of one of many lines, in units of camera.unit
 const INSET = 8;
 const MOST_CELL = 18; // the largest cell of a map in a box
 const GROWN = 1.4; // how much larger the end of the program is, as in scenes.py
@@ -63,9 +63,8 @@ class BoxView {
   layOut(texts, flag) {
     const { w, h, x, y } = this.about;
     const { unit } = this;
-    const row = ROW * unit;
     const room = w - INSET * unit;
-    const rows = Math.floor((h - 2 * unit) / row);
+    const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
     const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, ...texts.names] : texts.names;
     const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
@@ -73,22 +72,24 @@ class BoxView {
     const heats = this.heatSpace(texts, rows, lines.length);
     const names = lines.map(() => "name");
     const left = rows - lines.length;
-    if (texts.operation !== "" && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > row)) names.push("operation");
-    if (heats === null) names.push(...(left === 1 ? ["value"] : ["value", "gradient"]).slice(0, Math.max(0, rows - names.length)));
+    const fits = (text, kind) => widthOf(text, kind) <= room / unit;
+    const both = texts.gradient.map((g) => `${texts.value[0]}  ${g}`);
+    if (texts.operation !== "" && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
+    if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [texts.has && !both.some((text) => fits(text, "value")) ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
+    const row = Math.min(ROW * unit, heats === null ? (h - 2 * unit) / names.length : Infinity);
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
     this.isNamed = called.includes(lines.join(""));
     this.names = texts.names;
     this.writeLines(lines, x, top + 4.5 * unit, row);
     for (const name of ["operation", "value", "gradient"]) {
       const at = names.indexOf(name);
-      const both = left === 1 && name === "value" && texts.has && heats === null;
-      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : both ? texts.gradient.map((g) => `${texts.value[0]}  ${g}`) : texts[name];
+      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : name === "value" && left === 1 && texts.has ? both : texts[name];
       this.write(name, options, x, top + at * row + 4.5 * unit, room);
     }
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
     const told = (texts.has ? texts.gradient : texts.value).at(-1);
-    this.isTold = this.isNamed && (heats !== null || [this.texts.value, this.texts.gradient].some((part) => part.textContent.includes(told)));
+    this.isTold = this.isNamed && (heats !== null || [this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text))));
   }
 
   // Return whether the box shows the picture of a scene, which a name in its middle would cover.
@@ -115,11 +116,11 @@ class BoxView {
     return { grid, size, height: size * grid.rows + 4, rest: height - size * grid.rows };
   }
 
-  // Return the size of text in the box. The end of the program is larger, if its name and value fit.
+  // Return the size of text in the box. The end of the program is larger, if its name, value and gradient fit.
   get unit() {
     const grown = GROWN * camera.unit;
     const { w, h } = this.about;
-    return this.isEnd && (2 * ROW + 2) * grown <= h && widthOf(nodeTexts(graph.end[0]).value[0], "value") * grown <= w - INSET * grown ? grown : camera.unit;
+    return this.isEnd && (3 * TIGHT + 2) * grown <= h && widthOf(nodeTexts(graph.end[0]).value[0], "value") * grown <= w - INSET * grown ? grown : camera.unit;
   }
 
   drawHeats(heats, { valueArray, gradientArray }, top) {
@@ -258,10 +259,13 @@ function broken(parts, room) {
   return lines;
 }
 
-// Return the first text that is not wider than the room, or else the last one, cut.
+// Return the first text that is not wider than the room. If there is none, the numbers have fewer digits, or else the last text is cut.
 function fitting(options, kind, room) {
-  return options.find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
+  const shorter = kind === "name" || kind === "operation" ? [] : options.map(fewDigits);
+  return [...options, ...shorter].find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
 }
+
+const fewDigits = (text) => text.replace(/\d+\.\d+(e-?\d+)?/g, (number) => numberText(Number(number).toPrecision(2)));
 
 // Return the beginning of a text that fits, with an ellipsis, and the round of its loops if at least half of the room is left.
 function cut(text, kind, room) {
