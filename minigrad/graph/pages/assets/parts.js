@@ -304,7 +304,7 @@ class LineView {
     const sent = past ? edges.filter((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= step).map(amountOf).filter(Boolean) : [];
     const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
     const name = `edge ${look}${sent.length > 0 && look === "past" ? ` ${signOf(widest)}` : ""}${checked ? " wrong-rule" : ""}`;
-    const wide = look === "past" ? thickness(widest) / 2.5 : null;
+    const wide = look === "past" ? thickness(widest) / 5 : null;
     if (this.look === `${name} ${wide}`) return;
     this.look = `${name} ${wide}`;
     setAttributes(this.group, { class: name });
