@@ -175,3 +175,24 @@ def test_the_whole_view_marks_the_box_in_which_a_step_happens(tmp_path: Path, sh
     for step in range(1, page.evaluate("timeline.count") + 1, 3):
         fill, ground = page.evaluate(marked, step)
         assert fill == ground, step
+
+
+def test_the_whole_view_holds_all_boxes_when_its_pane_changes(tmp_path: Path, show: Show) -> None:
+    """The strip of a loop's gradients goes with the loop, and the pane grows."""
+    with mg.trace():
+        loss = looks.lstm_loop()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    for step in (page.evaluate("timeline.turn") + 30, page.evaluate("timeline.count") - 60):
+        page.evaluate(f"go({step})")
+        page.evaluate("wholeProgram()")
+        page.wait_for_function("!view.svg.classList.contains('flying')")
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+        )
+        assert page.evaluate("view.boxes.every(({ about }) => camera.isInside(about, view.pane))")
+        page.set_viewport_size({"width": 1280, "height": 700 if step % 2 else 680})
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+        )
+        assert page.evaluate("view.boxes.every(({ about }) => camera.isInside(about, view.pane))")

@@ -135,20 +135,20 @@ class SceneView {
     for (const marker of this.svg.querySelectorAll("marker")) setAttributes(marker, { markerWidth: size, markerHeight: size });
   }
 
-  // Point the camera at the step's ends, or at a node. Step 0 shows the whole scene.
-  aim(node = null) {
+  // Point the camera at the step's ends, or at a node. Step 0 shows the whole scene, and `whole` the whole program.
+  aim(node = null, whole = false) {
     this.current = this.ends();
     const wanted = node === null ? this.current.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
     const boxes = wanted.filter((i) => i >= 0).map((i) => this.scene.boxes[i]);
-    this.whole = boxes.length === 0 && this.number === 0;
-    if (boxes.length === 0) camera.fit(this.scene, this.pane);
+    this.whole = whole || (boxes.length === 0 && this.number === 0);
+    if (this.whole || boxes.length === 0) camera.fit(this.scene, this.pane);
     else camera.frame(boxes, this.scene, this.pane);
   }
 
   // If the boxes of the step are too small to be read in the whole scene, go nearer to them.
   nearer() {
     const ends = this.current.flatMap(({ box }) => this.boxes[box] ?? []); // an end may be outside of the scene
-    if (camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isReadable)) return;
+    if (this.whole || camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isReadable)) return;
     camera.frame(ends.map(({ about }) => about), this.scene, this.pane, false);
   }
 
@@ -292,7 +292,9 @@ class SceneView {
     const cells = array && heat.grid(array);
     const boxes = this.boxes.map((box) => camera.rect(box.about));
     const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength())).map((at) => camera.point([at.x, at.y]));
-    const free = (width, size) => freePlace(points.flatMap(([x, y]) => [[0, 0], [1, 0], [-1, 0], [-1, 1], [1, 1], [-1, -1], [1, -1]].map(([dx, dy]) => rectAt(x + dx * (width / 2 + 6), y + dy * (size / 2 + 2), width + 2, size + 2))), [...boxes, ...taken], this.pane);
+    const long = line.path.getTotalLength() * camera.scale;
+    // It lies beside its line, or on it if most of the line stays in sight.
+    const free = (width, size) => freePlace(points.flatMap(([x, y]) => [...(long > 3 * Math.max(width, size) ? [[0, 0]] : []), [0, -1], [0, 1], [1, 0], [-1, 0], [-1, 1], [1, 1], [-1, -1], [1, -1]].map(([dx, dy]) => rectAt(x + dx * (width / 2 + 6), y + dy * (size / 2 + 2), width + 2, size + 2))), [...boxes, ...taken], this.pane);
     const unit = camera.TEXT / 12;
     const each = cells && [9, 6, 4, 2.5].map((px) => px * unit).find((px) => px * Math.max(cells.rows, cells.columns) <= 66 * unit && free(cells.columns * px + 8, cells.rows * px + 8));
     const size = cells ? cells.rows * each + 8 : camera.TEXT * 1.6;

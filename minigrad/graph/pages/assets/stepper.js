@@ -185,8 +185,7 @@ function wholeProgram() {
   Object.assign(state, { scene: 0, iteration: 0 });
   stop();
   view.show(0, 0);
-  camera.fit(view.scene, view.pane);
-  view.whole = true;
+  view.aim(null, true);
   draw();
   view.fly();
 }
@@ -425,7 +424,7 @@ new ResizeObserver(() => {
   if (first) return;
   const turned = view.number === null; // another layout is larger now
   if (turned) view.show(state.scene, state.iteration);
-  view.aim();
+  view.aim(null, view.whole);
   if (turned) draw();
   else light();
   view.nearer();
