@@ -420,7 +420,7 @@ def masks_of(look: FullLook, node: TapeValue) -> list[tuple[Use, Any, float | No
                 )
         elif (
             source.kind == "constant"
-            and scores
+            and (scores or np.isinf(value).any())
             and (place > 2 if attends else node.primitive in (*ADDS, elementwise.multiply))
         ):
             given = -value.astype(float) if node.primitive is elementwise.subtract else value.astype(float)
