@@ -11,7 +11,6 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import zip_longest
 
 from handout import WIDE, without_texts
 
@@ -70,16 +69,16 @@ def _statements(code: str, said: Sequence[str]) -> list[Piece]:
         text = ast.get_source_segment(code, node) or ""
         shown.append(not (draws or imports or "drawn" in _names(node) or "explain(" in text))
     made: list[Piece] = []
-    for i, (node, heard) in enumerate(zip_longest(body, said[: len(body)], fillvalue="")):
-        assert isinstance(node, ast.stmt)
+    for i, node in enumerate(body):
+        heard = said[i] if i < len(said) else ""
         text, defines = ast.get_source_segment(code, node) or "", isinstance(node, ast.FunctionDef | ast.ClassDef)
         text = without_texts(text) if defines else text  # the lesson says the same
         if not shown[i] or (not defines and height(text) > LINES) or _serves_drawing(i, body, shown):
-            made += [Piece("", str(heard))] * bool(heard)
+            made += [Piece("", heard)] * bool(heard)
             continue
         parts = ["\n".join(lines) for lines in sheets(text.splitlines())] if defines else [text]
         made += [Piece(part, "", defines and j == 0) for j, part in enumerate(parts)]
-        made[-1].said = str(heard)
+        made[-1].said = heard
         made[-1].defines = defines
     return made
 

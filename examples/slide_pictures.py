@@ -78,11 +78,12 @@ def large_letters() -> Iterator[None]:
         if len(figure.axes) > 1:
             options["metadata"] = {"Description": ALONE_MARK}
         if len(parts) < 3:
-            _enlarge(figure, *figure.get_size_inches(), WIDTH if len(figure.axes) > 1 else BESIDE)
+            _enlarge(figure, WIDTH if len(figure.axes) > 1 else BESIDE, *figure.get_size_inches())
             save(figure, path, **options)
             return
         figure.suptitle("")  # the title of each part says enough
-        _enlarge(figure, *(figure.get_size_inches() * max(axes.get_position().bounds[2:] for axes in parts)), WIDTH)
+        share = max(axes.get_position().bounds[2:] for axes in parts)
+        _enlarge(figure, WIDTH, *(figure.get_size_inches() * share))
         for i, one in enumerate(parts):
             for axes in figure.axes:
                 axes.set_visible(axes is one)
@@ -96,7 +97,7 @@ def large_letters() -> Iterator[None]:
         Figure.savefig = save  # type: ignore[method-assign]
 
 
-def _enlarge(figure: Any, width: float, height: float, room: int) -> None:
+def _enlarge(figure: Any, room: int, width: float, height: float) -> None:
     """Give the texts of a figure, of which a part of this size in inches fills the slide, letters of 28 pixels."""
     from matplotlib.text import Text
     from matplotlib.ticker import MaxNLocator
@@ -167,7 +168,7 @@ def graphs(page: Path, steps: Sequence[int], turn: int) -> list[Graph]:
             view.evaluate(RESTORED)
             equations.append(view.evaluate(EQUATION))
         browser.close()
-    return [Graph(image(file), *equation, tall) for file, equation in zip(files, equations, strict=True)]
+    return [Graph(image(file), equation[0], equation[1], tall) for file, equation in zip(files, equations, strict=True)]
 
 
 def _at(view: Any, step: int) -> None:

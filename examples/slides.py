@@ -76,7 +76,8 @@ def _joined(made: Sequence[Slide], slide: Slide, language: str) -> bool:
         return False
     if last.picture or slide.picture or last.graph or last.asks or slide.asks or new_idea(slide.parts):
         return False
-    if 'class="box"' in last.parts[-1]:  # an aside
+    alone = 'class="box"' in last.parts[-1] or "<table" in "".join([*last.parts, *slide.parts])
+    if alone:  # an aside, and a table
         return False
     if any("<table" in part for part in [*last.parts, *slide.parts]):  # a table is enough
         return False
