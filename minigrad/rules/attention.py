@@ -217,14 +217,15 @@ def _by_bias(
     return unbroadcast(_by_scores(g, query, key, value, mask, bias, scale, num_heads), bias_shape)
 
 
-_SLOPE = "w * (h - sum(h * w)), h = g @ value^T, with attention weights w"
+_SLOPE = "w * (h - sum(h * w))"
+_WHERE = "h = g @ value^T, and w are the attention weights"
 about(
     scaled_dot_product_attention,
     formulas={
-        "query": f"s @ key, s = scale * {_SLOPE}",
-        "key": f"s^T @ query, s = scale * {_SLOPE}",
-        "value": "w^T @ g, with attention weights w",
-        "bias": _SLOPE,
+        "query": f"s @ key, where s = scale * {_SLOPE}, {_WHERE}",
+        "key": f"s^T @ query, where s = scale * {_SLOPE}, {_WHERE}",
+        "value": "w^T @ g, where w are the attention weights",
+        "bias": f"{_SLOPE}, where {_WHERE}",
     },
     written={"query": _by_query, "key": _by_key, "value": _by_value, "bias": _by_bias},
 )

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
+from benchmarks import looks
 from minigrad import Tensor, explain
 from tests.browser.stepper_programs import HOSTILE, broadcasting, explained, fan_out, names, node, opened, press
 from tests.leaves import leaf
@@ -213,3 +215,45 @@ def test_a_vector_is_not_cut_on_a_phone(tmp_path: Path, show: Show) -> None:
     page.evaluate("go(1)")
     wide = "[...document.querySelectorAll('.equation math')].map((one) => [one.scrollWidth, one.clientWidth])"
     assert all(inner <= room + 2 for inner, room in page.evaluate(wide))
+
+
+def test_a_phone_shows_the_whole_path_and_ends_no_line_with_an_operator(tmp_path: Path, show: Show) -> None:
+    broken = 0
+    for program in (looks.lstm_loop, looks.lstm_cell, looks.gpt_block):
+        with mg.trace():
+            loss = program()
+        loss.backward(retain_graph=True)
+        page = show(explain(loss, tmp_path / "page.html", check=False), 390, 844)
+        count = page.evaluate("timeline.count")
+        for step in range(1, count + 1, max(1, count // 20)):
+            page.evaluate(f"go({step})")
+            crumbs = [one.bounding_box() for one in page.locator("#path button").all()]
+            assert all(one["x"] >= 0 and one["x"] + one["width"] <= 390 for one in crumbs), step
+            lasts = page.locator(".equation .broken > :last-child")
+            ends = lasts.evaluate_all(
+                "(all) => all.map((one) => one.localName === 'mo' && !'),|'.includes(one.textContent))"
+            )
+            broken += len(ends)
+            assert not any(ends), (step, page.locator(".equation").text_content())
+    assert broken > 20
+
+
+def test_the_words_about_a_rule_have_a_line_of_their_own_and_say_what_g_is(tmp_path: Path, show: Show) -> None:
+    x = leaf(np.eye(3), "x")
+    with mg.trace():
+        mixed = mg.scaled_dot_product_attention(x, x, 2 * x)
+        loss = (mixed**2).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    node = page.evaluate("graph.nodes.findIndex(({ operation }) => operation?.includes('attention'))")
+    kinds = page.evaluate("timeline.steps.map((_, i) => [i + 1, timeline.at(i + 1).target, timeline.at(i + 1).kind])")
+    steps = [step for step, target, kind in kinds if (target, kind) == (node, "product")]
+    for language, weights in (("en", "w are the attention weights"), ("ja", "w はアテンションの重み")):
+        page.select_option("#language", language)
+        for step in steps:
+            page.evaluate(f"go({step})")
+            about = page.locator(".equation .about")
+            assert weights in about.inner_text() and "^" not in about.inner_text()
+            assert ("g = ∂loss/∂mixed" in about.inner_text()) == (" g " in about.inner_text())
+            assert about.bounding_box()["y"] > page.locator(".equation math").last.bounding_box()["y"]
+            assert "weights" not in "".join(page.locator(".equation math").all_text_contents())
+    assert len(steps) == 3

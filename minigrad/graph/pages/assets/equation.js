@@ -169,9 +169,16 @@ const equation = (() => {
     const left = derivative(labelOf(edge.source));
     const part = kind === "product" && edge.amount !== null;
     const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look) => safe(rule(edge, look, true)));
-    const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name))) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
+    const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name), true)) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
     const { parts, one } = quiz.hides(step) ? { parts: [["num", "?"]], one: null } : withNumbers(step, filled, edge.elementwise ? edge.raw.shape : null);
-    return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one };
+    return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one, about: kind === "fit" ? null : aboutRule(edge) };
+  }
+
+  // Return the words about the rule of an edge, and what g is if they speak of it; null if there are none.
+  function aboutRule({ equation: tree, target }) {
+    if (tree === null || !isExplained(tree)) return null;
+    const text = textOf(tree[2]);
+    return /(?<![a-z])g(?![a-z])/.test(text) ? `${text}; g = ${textOf(derivative(labelOf(target)))}` : text;
   }
 
   // Return the rule of an edge. `brief` leaves out the words about it.
@@ -200,18 +207,19 @@ const equation = (() => {
   // Return the equation of a step as text, for screen readers, the title and the tests.
   function text(step) {
     if (timeline.at(step) === null) return "";
-    const { left, sign, parts, one } = sides(step);
+    const { left, sign, parts, one, about } = sides(step);
     const element = one === null ? "" : `; ${word("atIndex", { index: one.index })} ${one.parts.map(textOf).join(" = ")}`;
-    return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}${element}`;
+    return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}${about ? `, ${about}` : ""}${element}`;
   }
 
   // Return the equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
   function math(step) {
     if (timeline.at(step) === null) return [];
-    const { left, sign, parts, one } = sides(step);
+    const { left, sign, parts, one, about } = sides(step);
     const side = (tree, before, last) => mathElement("math", { displaystyle: "true", class: last ? "answer" : null }, before && mathElement("mo", { form: "infix" }, before), mathOf(tree));
-    const element = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
-    return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), element].filter(Boolean);
+    const told = (text) => text.replaceAll(" * ", " · ").replaceAll(" - ", " − ").split(/\^(\w+)/).map((part, i) => (i % 2 === 1 ? element("sup", {}, part) : part));
+    const worked = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
+    return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), one && element("span", { class: "break" }), worked, about && element("p", { class: "about" }, ...told(about))].filter(Boolean);
   }
 
   function textOf(tree) {

@@ -61,7 +61,8 @@ function brokenMath(math) {
   atoms.forEach((atom, i) => {
     const text = atom.textContent;
     const operator = atom.localName === "mo" && !"(),|".includes(text) && !"(".includes(atoms[i - 1]?.textContent ?? "(");
-    if ((operator || ["mtext", "mtable"].includes(atom.localName)) && parts.at(-1).length > 0) parts.push([]);
+    const held = atoms[i - 1]?.localName === "mo" && !"),|".includes(atoms[i - 1].textContent); // an operator does not end a line
+    if (!held && i > 0 && (operator || ["mtext", "mtable"].includes(atom.localName))) parts.push([]);
     if (operator) atom.setAttribute("form", "infix");
     parts.at(-1).push(atom);
   });

@@ -85,7 +85,6 @@ function renderPlace() {
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
   });
   refill(find("path"), crumbs);
-  requestAnimationFrame(() => (find("path").scrollLeft = find("path").scrollWidth)); // then the page is laid out anyway
   const loop = shownLoop();
   find("loop").hidden = loop === undefined;
   if (loop === undefined) return;
