@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 if __name__ == "__main__" and (two := sys.argv[1:3] == ["--threads", "2"]):
@@ -66,7 +67,7 @@ def compiled() -> dict[str, Off]:
     minigrad.compiled_kernels()
     found: dict[str, Off] = {}
     for name in switches._replaced:
-        found[name] = lambda name=name: without(primitives[name], switches._replaced[name])  # type: ignore[misc]
+        found[name] = partial(without, primitives[name], switches._replaced[name])
     optim: Any = importlib.import_module("nn.optim")
     return found | {"adam": lambda: changed(optim, compiled_adam=lambda: None)}
 
@@ -76,15 +77,13 @@ def of_numpy() -> dict[str, tuple[str, Off, Codes]]:
     found: dict[str, tuple[str, Off, Codes]] = {}
     for name, primitive in sorted(primitives.items()):
         if kernel := primitive.kernels.get(np.ndarray):
-            found[name] = _kernel(kernel.forward, lambda primitive=primitive: without(primitive))
+            found[name] = _kernel(kernel.forward, partial(without, primitive))
         if getattr(primitive.compute, "__module__", "").startswith("minigrad.kernels."):
-            found[f"{name} (values)"] = _kernel(
-                primitive.compute, lambda primitive=primitive: by_its_function(primitive)
-            )
+            found[f"{name} (values)"] = _kernel(primitive.compute, partial(by_its_function, primitive))
     modules = [module for name, module in sys.modules.items() if name.startswith("minigrad.rules.")]
     for other in {id(value): value for module in modules for value in vars(module).values()}.values():
         if type(other) is Replaceable and other.faster:
-            found[f"{other.__name__}()"] = _kernel(other.faster, lambda other=other: changed(other, faster=None))
+            found[f"{other.__name__}()"] = _kernel(other.faster, partial(changed, other, faster=None))
     return found | {
         "stretches": _kernel(stretches.pull_by_rows, lambda: changed(stretches, LARGE=np.inf), stretches._sweep_blocks),
         "operators": _kernel(faster_operators.specialise, plain_operators, faster_operators._recorded),
@@ -217,7 +216,7 @@ def single_functions() -> Iterator[tuple[str, Step]]:
     for name, work in functions.WORKS.items():
         for dtype in ("float32", "float64"):
             run = in_minigrad(work, arrays_of(work, {"n": 100_000, "dtype": dtype, "transposed": False}))
-            yield f"{name}, {dtype}", Step(lambda i, run=run: [run() for _ in range(3)], dict)  # type: ignore[arg-type, misc]
+            yield f"{name}, {dtype}", Step(lambda i, run=run: [run() for _ in range(3)], dict)  # type: ignore[misc]
 
 
 def steps(works: list[str]) -> Iterator[tuple[int, str, Step]]:
