@@ -14,12 +14,12 @@ from tests.minigrad.rules.table import CASES
 
 # The backward of x[i], of sliding_window_view and of pad; rare modes of pad.
 ELSEWHERE = {"scatter_add", "overlapped", "fold", "pad_mode"}
-# Steps of derivatives of SciPy's functions, and of attention beside NaN.
+# Steps of derivatives of SciPy's functions, of attention beside NaN, and of a layer of nn (rotary positions).
 STEPS = {
     f"special.{name}"
     for name in ("i0e_ratio", "i1e_step", "hazard", "hazard_slope", "power_iv", "density", "erfc_ratio")
 }
-STEPS |= {"dot_products", "weighted_sum"}
+STEPS |= {"dot_products", "weighted_sum", "rotated"}
 
 
 def call(work: str, **changes: object) -> dict[str, object]:
