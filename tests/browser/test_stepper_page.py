@@ -257,3 +257,22 @@ def test_the_words_about_a_rule_have_a_line_of_their_own_and_say_what_g_is(tmp_p
             assert about.bounding_box()["y"] > page.locator(".equation math").last.bounding_box()["y"]
             assert "weights" not in "".join(page.locator(".equation math").all_text_contents())
     assert len(steps) == 3
+
+
+def test_the_first_sight_shows_the_line_of_the_end_and_explains_gradients_when_they_appear(
+    tmp_path: Path, show: Show
+) -> None:
+    with mg.trace():
+        loss = looks.gpt_block()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    assert page.evaluate("state.step") == 0 and page.locator("#code-pane .line.now").count() == 0
+    pane = page.locator("#code-pane").bounding_box()
+    line = page.locator("#code-pane .line", has_text="(logits**2).mean()").bounding_box()
+    assert pane["y"] <= line["y"] and line["y"] + line["height"] <= pane["y"] + pane["height"]
+    assert "∂" not in page.inner_text("#step-section")
+    page.evaluate("go(timeline.turn)")
+    assert "‖∂‖ is the norm" in page.inner_text("#step-section")
+    assert page.locator("#code-pane .line.now").count() == 1
+    page.evaluate("go(0)")
+    assert page.locator("#code-pane .line.now").count() == 0

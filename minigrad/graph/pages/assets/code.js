@@ -5,7 +5,7 @@ const code = (() => {
   const files = original.program.files;
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
   const lines = []; // {file, number, row, note, outer}
-  let lit = { active: null, hover: null, selected: null };
+  let lit = { active: null, hover: null, selected: null, shown: null };
   let activeRow = null;
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
@@ -124,20 +124,20 @@ const code = (() => {
 
   // active: the operation of the step; selected: the node in the panel; hover: the node under the pointer.
   function update({ active, selected, hover: over = null, backward }, host) {
-    const moved = lit.active;
     const key = mark("active", active);
     mark("selected", selected === active ? null : selected);
     mark("hover", over);
     host.classList.toggle("backward", backward);
     notes();
-    const [file, line, , endLine] = key === null ? [] : original.nodes[active].span;
+    const shown = key ?? original.nodes[original.end[0]].span?.join(" "); // before the first step, the line of the end
+    const [file, line, , endLine] = spans.get(shown)?.span ?? [];
     const found = lines.find((one) => one.file === file && one.number === endLine);
-    if (found?.row !== activeRow) {
-      activeRow?.classList.remove("now");
-      found?.row.classList.add("now");
-      activeRow = found?.row ?? null;
-    }
-    if (found && key !== moved) bringIntoSight(host, lines.find((one) => one.file === file && one.number === line).row, found.row);
+    activeRow?.classList.remove("now");
+    activeRow = key === null ? null : (found?.row ?? null);
+    activeRow?.classList.add("now");
+    const moved = lit.shown !== shown;
+    lit.shown = shown;
+    if (found && moved) bringIntoSight(host, lines.find((one) => one.file === file && one.number === line).row, found.row);
   }
 
   function bringIntoSight(host, first, last) {
