@@ -196,3 +196,25 @@ def test_the_whole_view_holds_all_boxes_when_its_pane_changes(tmp_path: Path, sh
             "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
         )
         assert page.evaluate("view.boxes.every(({ about }) => camera.isInside(about, view.pane))")
+
+
+def test_the_projector_shows_the_operands_of_a_formula_and_covers_none_of_it(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.lstm_cell()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    page.keyboard.press("p")
+    kinds = page.evaluate("timeline.steps.map((_, i) => [i + 1, timeline.at(i + 1)])")
+    products = [step for step, at in kinds if at["kind"] == "product"]
+    seen = 0
+    for step in products:
+        page.evaluate(f"go({step})")
+        badge, formula = page.locator("#title-section .badge").bounding_box(), page.locator(".equation .map")
+        for part in [one.bounding_box() for one in formula.all()]:
+            beside = part["x"] >= badge["x"] + badge["width"] or badge["x"] >= part["x"] + part["width"]
+            assert beside or part["y"] >= badge["y"] + badge["height"] - 1, step
+        if page.evaluate("graph.nodes[timeline.at(state.step).target].operation") == "matmul":
+            boxes = "operandsOf(timeline.at(state.step).target).map((edge) => view.lineWith([edge]).about.from)"
+            assert page.evaluate(f"{boxes}.every((i) => camera.isInside(view.boxes[i].about, view.pane))"), step
+            seen += 1
+    assert seen == 8

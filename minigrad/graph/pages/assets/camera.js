@@ -55,6 +55,12 @@ const camera = {
     if (!boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
   },
 
+  // Return whether these boxes fit into a pane at a scale at which they show more than their names.
+  holds(boxes, pane) {
+    const { left, right, top, bottom } = this.around(boxes);
+    return this.fitScale({ width: right - left, height: bottom - top }, pane) >= 0.4 * this.full;
+  },
+
   around(boxes) {
     return {
       left: Math.min(...boxes.map(({ x, w }) => x - w / 2)),

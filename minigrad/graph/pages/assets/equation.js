@@ -295,5 +295,8 @@ const equation = (() => {
     return isExplained(filled) ? `${textOf(filled[1])}, ${textOf(filled[2])}` : textOf(filled);
   }
 
-  return { text, callText, callWithPlaces, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  // Return whether the rule of an edge, or the words about it, read a letter.
+  const readsLetter = ({ equation: tree }, letter) => tree !== null && (refsOf(tree).includes(letter) || (isExplained(tree) && textOf(tree[2]).split(/[^\p{L}\p{N}_]+/u).includes(letter)));
+
+  return { text, readsLetter, callText, callWithPlaces, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

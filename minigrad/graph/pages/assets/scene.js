@@ -109,6 +109,15 @@ class SceneView {
     return found;
   }
 
+  // Return what else of a step is worth seeing: the place of its line, and the boxes of the operands that its formula reads.
+  about() {
+    const { edge, target } = timeline.at(state.step) ?? { edge: null };
+    const read = edge === null ? [] : operandsOf(target).filter((other) => equation.readsLetter(graph.edges[edge], graph.edges[other].argument));
+    const ways = this.current.flatMap(({ line }) => (line ? [camera.around(line.about.points.map(([x, y]) => ({ x, y, w: 0, h: 0 })))] : []));
+    const places = ways.map(({ left, right, top, bottom }) => ({ x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }));
+    return [...places, ...read.flatMap((other) => this.lineWith([other])?.about.from ?? []).map((i) => this.scene.boxes[i])];
+  }
+
   lineOf(node, { target, edge, kind }) {
     return this.lineWith(kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge]);
   }
@@ -141,8 +150,9 @@ class SceneView {
     const wanted = node === null ? this.current.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
     const boxes = wanted.filter((i) => i >= 0).map((i) => this.scene.boxes[i]);
     this.whole = whole || (boxes.length === 0 && this.number === 0);
-    if (this.whole || boxes.length === 0) camera.fit(this.scene, this.pane);
-    else camera.frame(boxes, this.scene, this.pane);
+    if (this.whole || boxes.length === 0) return camera.fit(this.scene, this.pane);
+    for (const more of node === null ? this.about() : []) if (camera.holds([...boxes, more], this.pane)) boxes.push(more);
+    camera.frame(boxes, this.scene, this.pane);
   }
 
   // If the boxes of the step are too small to be read in the whole scene, go nearer to them.
