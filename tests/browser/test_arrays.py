@@ -219,10 +219,10 @@ def test_the_colours_of_a_map_stand_on_the_paper_and_pale_cells_have_a_border(tm
     page.evaluate("go(timeline.count)")
     looks = page.locator(".heat").evaluate_all("""(all) => all.map((one) => {
       const rect = (part) => part.getBoundingClientRect();
-      const ground = one.querySelector(".ground");
+      const sheet = one.querySelector(".sheet");
       const inside = (a, b) => a.left >= b.left - 1 && a.top >= b.top - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1;
-      return [getComputedStyle(ground).fill,
-        [...one.querySelectorAll(".cell")].every((cell) => inside(rect(cell), rect(ground))),
+      return [getComputedStyle(sheet).fill,
+        [...one.querySelectorAll(".cell")].every((cell) => inside(rect(cell), rect(sheet))),
         [...one.querySelectorAll(".zero, [fill-opacity='0.2']")].every((cell) => getComputedStyle(cell).stroke !== "none")];
     })""")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -171,7 +171,7 @@ const equation = (() => {
     const filled = kind === "fit" ? (look) => folded(edge, look("part")) : edge.equation && ((look) => safe(rule(edge, look, true)));
     const named = edge.equation ? safe(rule(edge, (name) => nameIn(edge, name), true)) : ["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))];
     const { parts, one } = quiz.hides(step) ? { parts: [["num", "?"]], one: null } : withNumbers(step, filled, edge.elementwise ? edge.raw.shape : null);
-    return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one, about: kind === "fit" ? null : aboutRule(edge) };
+    return { left: part ? ["name", word("partFor"), left] : left, sign: part ? "=" : "+=", parts: kind === "fit" ? parts : [named, ...parts], one, about: kind === "fit" || quiz.hides(step) ? null : aboutRule(edge) };
   }
 
   // Return the words about the rule of an edge, and what g is if they speak of it; null if there are none.

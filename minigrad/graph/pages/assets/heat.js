@@ -75,7 +75,7 @@ const heat = (() => {
       if (odd) crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
       else if (value < 0 && !grey && size >= 4) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
     });
-    const group = svgElement("g", { class: "heat" }, svgElement("rect", { class: "ground", x, y, width: found.columns * size, height: found.rows * size }));
+    const group = svgElement("g", { class: "heat" }, svgElement("rect", { class: "sheet", x, y, width: found.columns * size, height: found.rows * size }));
     for (const [[name, opacity = null, level], d] of paths.values()) group.append(svgElement("path", { class: `cell ${name}`, "fill-opacity": opacity, fill: level === undefined ? null : `rgb(${level} ${level} ${level})`, d }));
     if (bars.length > 0) group.append(svgElement("path", { class: "bar", d: bars.join("") }));
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
