@@ -31,7 +31,6 @@ SIDES = (64, 32, 16, 8)  # cells on a side of a map; a page takes the first with
 SLICES = 4  # maps of full size that an array with more than two axes may have on the page
 PAGE = 8_000_000  # bytes of a page
 SCRIPTS, PER_EDGE = 500_000, 800  # bytes of a page besides its large arrays: once, and for each edge of the graph
-BINS = 24  # of a histogram
 
 
 class Tensors:
@@ -141,18 +140,16 @@ def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape
 
 
 def _summary(real: Any) -> Data:
-    """Return the norm, counts, and for the finite elements their minimum, mean, maximum and histogram."""
+    """Return the norm, counts, and for the finite elements their minimum, mean and maximum."""
     finite = real[np.isfinite(real)].astype(np.float64)
     least, most = (finite.min(), finite.max()) if finite.size else (np.nan, np.nan)
     with np.errstate(all="ignore"):
         sums = np.sum(real, axis=-1, dtype=np.float64)
         mean, norm = finite.mean() if finite.size else np.nan, np.linalg.norm(real.astype(np.float64, copy=False))
-        part = np.nan_to_num((finite / 2 - least / 2) / (most / 2 - least / 2), nan=0)  # halves cannot overflow
     return {
         "norm": norm, "min": least, "mean": mean, "max": most, "sumLeast": sums.min(), "sumMost": sums.max(),
         "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum(),
         "dead": (~real.reshape(-1, real.shape[-1]).any(axis=0)).sum(),  # columns that are zero in every row
-        "bins": _smallest(np.bincount(np.minimum((part * BINS).astype(int), BINS - 1), minlength=BINS)),
     }  # fmt: skip
 
 

@@ -35,9 +35,8 @@ function numbersOf(array) {
   return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
 }
 
-// Return a summary of an array: counts of zeros, NaN and infinities, the norm, the min, mean, max and histogram of the finite elements, the
-// columns that are zero in every row (dead), and the least and the greatest sum of a row. tensors.py makes it for large arrays.
-const BINS = 24;
+// Return a summary of an array: counts of zeros, NaN and infinities, the norm, the min, mean and max of the finite elements, the columns
+// that are zero in every row (dead), and the least and the greatest sum of a row. tensors.py makes it for large arrays.
 const summaries = new WeakMap();
 function summaryOf(array) {
   if (array.values === undefined) return array;
@@ -48,8 +47,7 @@ function summaryOf(array) {
   const finite = numbers.filter(Number.isFinite);
   const columns = array.shape.at(-1) ?? 1;
   const [min, max] = [least(finite), most(finite)];
-  const [bins, sums, alive] = [new Array(BINS).fill(0), new Array(numbers.length / columns || 0).fill(0), new Set()];
-  for (const x of finite) bins[max === min ? 0 : Math.min(BINS - 1, Math.floor(((x - min) / (max - min)) * BINS))]++;
+  const [sums, alive] = [new Array(numbers.length / columns || 0).fill(0), new Set()];
   numbers.forEach((x, i) => {
     sums[Math.floor(i / columns)] += x;
     if (x !== 0) alive.add(i % columns);
@@ -57,7 +55,7 @@ function summaryOf(array) {
   const count = (test) => numbers.filter(test).length;
   const counts = { zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity), dead: columns - alive.size };
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length;
-  summaries.set(array, { ...counts, min, mean, max, bins, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
+  summaries.set(array, { ...counts, min, mean, max, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
   return summaries.get(array);
 }
 

@@ -81,23 +81,16 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   const [rows, columns] = maps[0]?.map.block ?? [1, 1];
   const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 || isScalar(first) ? "" : word("noMap")];
   return element("div", { class: `array tensor${choose ? " choose" : ""}` },
-    element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens, small))),
+    element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens))),
     ...(small ? [] : lead.flatMap((size, axis) => (size > 1 ? [slider(axis)] : []))), readout,
     ...(small && maps.length > 0 ? [] : [...numbersOrSummary(layers), ...factsOf(node, first), element("div", { class: "note" }, notes.filter(Boolean).join(" · "))]));
 }
 
-// Show one map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
-function mapFigure({ svg, array, title, map, className }, tokens, small) {
+// Show one map with its title, and the tokens of its rows and columns.
+function mapFigure({ svg, title, map, className }, tokens) {
   const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
   const named = tokens && Math.max(map.rows, map.columns) <= 24;
-  const { bins, min, max } = summaryOf(array);
   const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), svg];
-  if (!small && !(array.values?.length <= 64) && max > min) {
-    const label = word("histogram", { min: numberText(min), max: numberText(max) });
-    const bars = bins.map((count, i) => `M${i * 6} 30v${(-30 * count) / Math.max(...bins)}h5V30z`).join("");
-    const zero = min < 0 && max > 0 ? svgElement("path", { class: "zero", d: `M${(-min / (max - min)) * 6 * BINS} 0V30` }) : null;
-    parts.push(svgElement("svg", { class: "histogram", width: 6 * BINS, height: 30, role: "img", "aria-label": label }, svgElement("title", {}, label), svgElement("path", { d: bars }), zero));
-  }
   return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
 }
 

@@ -69,7 +69,6 @@ def test_a_summary_is_numpys() -> None:
     finite = array[np.isfinite(array)]
     expected = [finite.min(), finite.mean(), finite.max(), np.sum(array == 0), 1, 1]
     np.testing.assert_allclose([about[k] for k in ("min", "mean", "max", "zeros", "nans", "infs")], expected)
-    np.testing.assert_array_equal(about["bins"], np.histogram(finite, 24)[0])
     assert about["dead"] == 1 and np.isnan(about["norm"])
     clean = tensors.array(np.nan_to_num(array, posinf=2.0))
     assert clean is not None
@@ -90,7 +89,6 @@ def test_numbers_too_large_or_too_small_for_single_precision_stay() -> None:
     about = tensors.array(np.array([[1e300] * 40, [1e-300] * 40, [-1.7e308] * 40]))
     assert about is not None and about["infs"] == 0 and np.isfinite(about["cells"]).all()
     assert about["cells"].min() == -1.7e308 and about["cells"].reshape(3, 40)[1, 0] == 1e-300
-    assert about["bins"].sum() == 120
 
 
 # --- the page's size ---
