@@ -163,7 +163,7 @@ def test_each_row_of_a_table_runs_in_one_of_the_two_and_some_of_each_function_in
     [
         (["nn/train.py"], ["tests/nn/test_train.py", "tests/nn/test_train_checkpoints.py"]),
         (["minigrad/engine/tape.py"], ["tests/minigrad/engine/test_tape.py"]),
-        (["minigrad/graph/record/_storage.py"], ["tests/minigrad/graph/record/test_storage.py"]),
+        (["minigrad/graph/record/_capture.py"], ["tests/minigrad/graph/record/test_capture.py"]),
         (["minigrad/rules/linalg.py"], ["tests/minigrad/rules/test_linalg.py"]),
         (["examples/names_gpt.py"], ["tests/examples/test_names_gpt.py"]),
         (["README.md"], ["tests/test_readme.py"]),
