@@ -172,7 +172,7 @@ def test_what_serves_a_drawing_alone_is_left_out() -> None:
 
 
 def test_a_picture_stands_beside_the_text_that_speaks_of_it() -> None:
-    """Of a text that is too long for that, the sentences next to the picture stand there."""
+    """If a text is too long for that, its sentences next to the picture stand beside it."""
     text, long = "<p>A short text.</p>", f"<p>{'long ' * 60}</p>"
     for parts, heading, slides_made in (([text], "A", 2), ([long + text], "A", 3), ([text], "C", 3)):
         made = [Slide(heading, parts), Slide("A", ["<img>"], picture=True), Slide("B", [text])]

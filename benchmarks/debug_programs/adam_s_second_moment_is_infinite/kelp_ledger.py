@@ -3,7 +3,7 @@ import numpy as np
 import nn
 
 rng = np.random.default_rng(11)
-FILL = np.float32(9.96921e36)                   # what the format writes where nobody measured
+FILL = np.float32(9.96921e36)                   # the format writes it for a missing measurement
 
 water = rng.normal(size=(900, 4)).astype(np.float32)
 depth = (6 + 3 * np.tanh(water[:, 0]) - 2 * water[:, 1] * water[:, 2] + 0.2 * rng.normal(size=900)).astype(np.float32)

@@ -33,9 +33,8 @@ def _forward(x: Array, gamma: Array, beta: Array | None, eps: float) -> Any:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if beta is not None:
                 x = np.subtract(x, row_sums(x, share)[:, None], out=y)
-                y -= row_sums(y, share)[
-                    :, None
-                ]  # the rounding error of the mean, which matters for almost constant rows
+                # The rounding error of the mean matters for almost constant rows.
+                y -= row_sums(y, share)[:, None]
             np.vecdot(x, x, out=scale[:, 0])
             scale *= 1 / d
             scale += eps
@@ -49,15 +48,12 @@ def _forward(x: Array, gamma: Array, beta: Array | None, eps: float) -> Any:
     return (ans, (normed, inverse)) if variances_fit(inverse, eps) else NotImplemented
 
 
-def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
-    return _backward(g, needs, saved, x_shape, gamma)
-
-
 def _rms_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, weight: Array) -> tuple[Any, ...]:
-    return _backward(g, needs, saved, x_shape, weight)[:2]
+    return _layer_norm_backward(g, needs, saved, x_shape, weight)[:2]
 
 
-def _backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
+def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
+    """Compute the gradients of layer norm, or of RMS norm, which has two arguments and so two ``needs``."""
     normed, inverse = saved
     dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
     centred = len(needs) > 2
