@@ -385,6 +385,15 @@ case("layer_norm", lambda x, g, b: mg.layer_norm(x, g, b, eps=0.3), normal(4, 6)
      torch=lambda x, g, b: functional.layer_norm(x, (6,), g, b, 0.3))  # fmt: skip
 case("rms_norm", lambda x, w: rms_norm(x, w, eps=0.3), normal(4, 6), normal(6), label="eps=0.3",
      torch=lambda x, w: functional.rms_norm(x, (6,), w, 0.3))  # fmt: skip
+
+
+def rotated_by_torch(x: Any, cos: Any, sin: Any) -> Any:
+    """Multiply the pairs of columns as complex numbers, of all heads at once."""
+    half = cos.shape[-1]
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], x.shape[-1] // (2 * half), half, 2))
+    return torch.view_as_real(pairs * torch.complex(cos, sin)[..., None, :]).reshape(x.shape)
+
+
 for _shape, _angles in [
     ((2, 3, 8), (3, 2)),
     ((2, 3, 8), (2, 3, 4)),
@@ -392,7 +401,8 @@ for _shape, _angles in [
     ((4,), (1, 2)),
     ((0, 4), (0, 2)),
 ]:
-    case("rotated", rotated, normal(*_shape), normal(*_angles), normal(*_angles), label=(_shape, _angles))
+    case("rotated", rotated, normal(*_shape), normal(*_angles), normal(*_angles), label=(_shape, _angles),
+         torch=rotated_by_torch)  # fmt: skip
 for _reduction_name in ("mean", "sum", "none"):
     for _shape in [(5,), (2, 3), ()]:
         case("cross_entropy", lambda x, y, r=_reduction_name: mg.cross_entropy(x, y, reduction=r), normal(*_shape, 4),
