@@ -41,9 +41,13 @@ def selected(page: Any, name: str) -> Any:
 
 
 def read(page: Any, canvas: Any, row: float, column: float) -> str:
-    """What the page says of the place under the pointer, at these shares of the map's height and width."""
+    """What the page says of the place under the pointer, at these shares of the map's height and width.
+
+    The mouse is moved by hand: playwright's `hover(position=)` adds the width of the border, which leaves a map of 14 pixels.
+    """
+    canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
-    canvas.hover(position={"x": box["width"] * column, "y": box["height"] * row})
+    page.mouse.move(box["x"] + box["width"] * column, box["y"] + box["height"] * row)
     return str(page.locator("#node-section .readout").text_content())
 
 
