@@ -6,7 +6,7 @@ import linecache
 import sys
 import weakref
 from collections.abc import Sequence
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .errors import MARK
@@ -87,13 +87,6 @@ def instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """Return the current instruction of a frame and the lines of its file."""
     code = _code_places(frame)
     return code.sources.get(frame.f_lasti) or code.source(frame.f_code, frame.f_lasti, frame.f_lineno), code.lines
-
-
-def place_in(traceback: TracebackType) -> tuple[SourceLine, Sequence[str]]:
-    """Return the instruction at which an error left a frame, and the lines of its file."""
-    frame = traceback.tb_frame
-    code = _code_places(frame)
-    return code.source(frame.f_code, traceback.tb_lasti, traceback.tb_lineno), code.lines
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:

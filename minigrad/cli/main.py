@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import GraphError, MinigradError
+from ..errors import MinigradError
 from ..graph import draw_dot
 from ..graph.draw.looks import in_prose
 from ..graph.drawing import FORMATS, Drawing
@@ -127,13 +127,7 @@ def _on_target(
 
 
 def _explain(options: argparse.Namespace, target: Target) -> int:
-    try:
-        found = target.compute()
-    except ProgramFailed as failure:
-        with contextlib.suppress(GraphError):  # nothing was recorded before the error
-            assert failure.__cause__ is not None
-            _written(explain(failure.__cause__, options.out, language=options.language), options)
-        raise
+    found = target.compute()
     return _written(explain(found.loss, options.out, found.params, language=options.language), options)
 
 
@@ -144,15 +138,9 @@ def _graph(options: argparse.Namespace, target: Target) -> int:
 
 def _profile(options: argparse.Namespace, target: Target) -> int:
     costs = profile()
-    found: Computed | None = None
-    try:
-        found = _with_backward(target.compute(costs))
-    except NoLoss:
-        if _wants_drawing(options):
-            raise
+    with contextlib.suppress(NoLoss):
+        _with_backward(target.compute(costs))
     print(costs)
-    if found is not None and _wants_drawing(options):
-        return _show(draw_dot(found.tensors, found.params), options)
     return FINE
 
 
@@ -204,7 +192,7 @@ def _wants_drawing(options: argparse.Namespace) -> bool:
 
 def _show(graph: Drawing, options: argparse.Namespace) -> int:
     """Print the graph as text, or write it to --out in the format of its suffix."""
-    for name in ("depth", "color", "tensors"):
+    for name in ("depth", "tensors"):
         if getattr(options, name) is not None:
             setattr(graph, name, getattr(options, name))
     path: Path | None = options.out or (Path("graph.html") if options.open else None)
@@ -269,8 +257,7 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--language", choices=LANGUAGES, default="en", help="language of the page (default: en)")
     explain.add_argument("--open", action="store_true", help=OPEN)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
-    costs = command("profile", _profile, "show where time and memory go")
-    _add_drawing_options(costs, color="time")
+    command("profile", _profile, "show where time and memory go")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))
     _add_drawing_options(command("nan", _nan, "find the operation that made the first NaN or infinity"))
     debug.add_to(commands)
@@ -280,7 +267,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = None) -> None:
+def _add_drawing_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("drawing")
 
     def option(flag: str, help: str, **how: Any) -> None:
@@ -288,6 +275,5 @@ def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = No
 
     option("--out", f"the suffix sets the format: {' '.join(FORMATS)}", type=file_to_write(*FORMATS), metavar="FILE")
     option("--depth", "modules at nesting level N become boxes (0: outermost)", type=at_least(0), metavar="N")
-    option("--color", "the meaning of the node colours", choices=("grad", "time", "memory"), default=color)
     option("--tensors", "show the numbers of up to 40 nodes", action="store_true", default=None)
     option("--open", OPEN, action="store_true")

@@ -92,7 +92,7 @@ def _traced(
         known = dict(zip(getattr(entry.plan, "names", ()), values or ()))
         operands = [_operand(*pair, known, answers, inputs) for pair in zip(argument_names(entry), entry.parents)]
         answers[entry] = known["ans"] if known.get("ans") is not None else _computed(entry, operands)
-        note = TraceNote(entry, [0.0 if value is None else value for value in operands], answers[entry], 0.0)
+        note = TraceNote(entry, [0.0 if value is None else value for value in operands])
         note.arguments, note.answer, note.source = operands, answers[entry], line
         entry.notes = (note, *(other for other in entry.notes if not isinstance(other, TraceNote)))
     return answers

@@ -21,7 +21,6 @@ from .record.capture import capture
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
-DRAWN_COLORS = ("grad", "time", "memory")
 MOST = 80  # nodes of a drawing, unless the program asks for more
 
 
@@ -39,20 +38,18 @@ class Drawing(DrawnGraph):
 
     rankdir: str | None = None
     depth: int | None = None
-    color: str | None = None
     max_nodes: int | None = MOST
     tensors: bool = False
-    views: bool = True
 
     def drawn(self, most: float | None = None) -> Drawing:
-        """Return the graph that the pictures show, simplified by ``depth``, ``views`` and ``most``.
+        """Return the graph that the pictures show, simplified by ``depth`` and ``most``.
 
         If it has more than ``most`` nodes (by default ``max_nodes``), or is too large for a slide, equal layers and equal steps
         of a loop are drawn once. If that is not enough, modules become boxes.
         """
         most = self.max_nodes if most is None else most
         drawn: Drawing | None = None
-        for graph in simpler(self, depth=self.depth, views=self.views):
+        for graph in simpler(self, depth=self.depth):
             if drawn is None or len(graph.nodes) < len(drawn.nodes):
                 drawn = graph
                 if len(drawn.nodes) <= (MOST if most is None else most) and (
@@ -72,11 +69,11 @@ class Drawing(DrawnGraph):
 
     def picture(self, *, explained: bool = False) -> Picture:
         """Return all nodes, not simplified, as a picture. ``explained`` adds a legend below."""
-        return Picture(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
+        return Picture(self, rankdir=self.rankdir, tensors=self.tensors, explained=explained)
 
-    def to_text(self, colour: bool | None = None) -> str:
-        """Return a tree of text from the loss down. ``colour=None`` uses colours in terminals that support them."""
-        return write_text(self, colour)
+    def to_text(self) -> str:
+        """Return a tree of text from the loss down."""
+        return write_text(self)
 
     def to_svg(self) -> str:
         """Return the drawing as SVG text, which Graphviz has laid out.
@@ -97,7 +94,7 @@ class Drawing(DrawnGraph):
         try:
             return drawing_page(path, title, self.to_svg())
         except (MissingExtraError, GraphError) as error:
-            return drawing_page(path, title, undrawn(error, self.to_text(colour=False)))
+            return drawing_page(path, title, undrawn(error, self.to_text()))
 
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .html, .dot, .gv or .txt.
@@ -129,7 +126,7 @@ class Drawing(DrawnGraph):
             else:
                 path.write_bytes(content)
                 return path
-        text = self.to_text(colour=False) if suffix == ".txt" else self.to_dot()
+        text = self.to_text() if suffix == ".txt" else self.to_dot()
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -141,19 +138,17 @@ class Drawing(DrawnGraph):
         try:
             return scrolling(self.to_svg())
         except (MissingExtraError, GraphError) as error:
-            return undrawn(error, self.to_text(colour=False))
+            return undrawn(error, self.to_text())
 
 
 def draw_dot(
     tensor: Tensor | Sequence[Tensor],
     params: Any = None,
     depth: int | None = None,
-    color: str = "grad",
     rankdir: str | None = None,
     max_nodes: int | None = None,
     *,
     tensors: bool = False,
-    views: bool = True,
 ) -> Drawing:
     """Return a drawing of the computation graph of ``tensor``. ``make_dot`` and ``draw_dot`` are the same function.
 
@@ -170,9 +165,6 @@ def draw_dot(
             arrays and Tensors that need no gradient.
         depth: the number of open levels of modules (by default all). A module below them is one box with the gradient of its
             last operation.
-        color: the meaning of the colours: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the
-            operation and of its rules) or "memory" (the bytes kept for backward; an array that several operations keep counts
-            for the first).
         rankdir: "LR" for left to right, "TB" for top to bottom. By default the direction in which the picture fits better on
             a slide.
         max_nodes: a drawing of more nodes is simplified. Three or more equal layers are drawn once ("x 6"), and so are the
@@ -180,10 +172,9 @@ def draw_dot(
             If that is not enough and ``depth`` is None, modules become boxes. By default a drawing is simplified until it
             has at most 80 nodes and can be read on a slide.
         tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
-        views: whether operations that only reshape are drawn.
 
     Raises:
-        GraphError: ``tensor`` was not recorded, or ``tensors`` or ``color`` needs a trace and there was none.
+        GraphError: ``tensor`` was not recorded, or ``tensors`` needs a trace and there was none.
         ArgumentError: an argument has a wrong type or value, or ``tensors=True`` for more than 40 nodes.
 
     Example:
@@ -192,15 +183,13 @@ def draw_dot(
         >>> x = mg.Tensor([3.0, 4.0], requires_grad=True, name="x")
         >>> np.sum(x).backward()
         >>> drawing = mg.draw_dot(np.sum(x * 2))  # shows itself in a notebook; render("x.svg") writes a picture
-        >>> print(drawing.to_text(colour=False), end="")
+        >>> print(drawing.to_text(), end="")
         loss: sum  () float64
         └─ multiply 1  (2,) float64
            └─ x  (2,) float64  |.grad| 1.41
     """
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
-    if color not in DRAWN_COLORS:
-        raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
         raise ArgumentError(f"draw_dot takes an integer >= 0 for depth, the open levels of modules, got {depth!r}")
     if max_nodes is not None and not (isinstance(max_nodes, int) and max_nodes >= 1):
@@ -209,28 +198,26 @@ def draw_dot(
         capture(tensor, params, caller="draw_dot", origins=True),
         rankdir=rankdir,
         depth=depth,
-        color=color,
         max_nodes=max_nodes,
         tensors=tensors,
-        views=views,
     )
-    if color in ("time", "memory") or tensors:
-        _check_trace(drawing, f"color={color!r}" if not tensors else "tensors=True")
+    if tensors:
+        _check_numbers(drawing)
     return drawing
 
 
 make_dot = draw_dot
 
 
-def _check_trace(drawing: Drawing, argument: str) -> None:
-    """Raise an error unless a trace has recorded what ``argument`` shows."""
+def _check_numbers(drawing: Drawing) -> None:
+    """Raise an error unless a trace has recorded the numbers of the nodes, and they are few."""
     for node in drawing.operations():
-        if node.seconds is None or (drawing.tensors and node.value is None):
+        if node.value is None:
             raise GraphError(
-                f"draw_dot(..., {argument}) needs a trace, and '{node.operation}' was recorded outside of one: compute the "
+                f"draw_dot(..., tensors=True) needs a trace, and '{node.operation}' was recorded outside of one: compute the "
                 "tensor inside 'with minigrad.trace():'"
             )
-    drawn = len(drawing.drawn().nodes) if drawing.tensors else 0
+    drawn = len(drawing.drawn().nodes)
     if drawn > MOST_NODES:
         raise ArgumentError(
             f"tensors=True shows the numbers of up to {MOST_NODES} nodes, and this drawing has {drawn}: open fewer modules "

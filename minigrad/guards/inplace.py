@@ -227,7 +227,7 @@ def _compare(entry: Entry, now: dict[int, dict[_View, int | None]]) -> bool:
     """Return whether ``entry`` keeps an array that was handed out after its recording; raise if that array has changed."""
     found = False
     for position, value in enumerate(entry.kept or ()):
-        for array in _arrays(value):
+        for array in arrays_in(value):
             owner = _owner(array)
             sightings = _sightings(owner)
             if sightings is not None and sightings.seen and sightings.seen[-1][0] > entry.seq:
@@ -273,13 +273,13 @@ def check_kept(entry: Entry) -> None:
     _compare_pulled(entry)
 
 
-def _arrays(value: Any) -> Iterator[Any]:
+def arrays_in(value: Any) -> Iterator[Any]:
     """Yield the arrays in a kept value, which is an array, or nested tuples and lists from a kernel or an index."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, (tuple, list)):
         for item in value:
-            yield from _arrays(item)
+            yield from arrays_in(item)
 
 
 def _owner(array: Array) -> Any:
@@ -319,7 +319,7 @@ class Seal:
         self.prints = [(position, self._print(entry.kept[position])) for position in positions]
 
     def _print(self, value: Any) -> list[int | None]:
-        return [fingerprint(array, self.whole) for array in _arrays(value)]
+        return [fingerprint(array, self.whole) for array in arrays_in(value)]
 
     def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
         self.check(entry)

@@ -91,15 +91,13 @@ def computed(program: Callable[[], tuple[Any, dict[str, Any]]]) -> tuple[Any, di
 
 def drawings(side: Side) -> Texts:
     """DOT text and tree text of the proof's programs."""
-    looks: list[dict[str, Any]] = [
-        {}, {"depth": 1}, {"color": "memory"}, {"max_nodes": 6}, {"tensors": True}, {"views": False, "rankdir": "TB"}
-    ]  # fmt: skip
+    looks: list[dict[str, Any]] = [{}, {"depth": 1}, {"max_nodes": 6}, {"tensors": True}, {"rankdir": "TB"}]
     for program in PROGRAMS:
         loss, named = computed(program)
         for look in looks:
             try:
                 drawing = mg.draw_dot(loss, named, **look)
-                said = [drawing.to_dot(), *([] if look else [drawing.dot(), drawing.to_text(False)])]
+                said = [drawing.to_dot(), *([] if look else [drawing.dot(), drawing.to_text()])]
             except mg.MinigradError as error:
                 said = [failed(error)]
             yield program.__name__, [f"--- {look}", *said]

@@ -45,14 +45,10 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120, *, tight: bo
 
 
 def _choose_fonts(figure: Any) -> None:
-    """Set the fonts for its characters in every text of a figure, and a number in place of a tick that cannot be read."""
+    """Set the fonts for its characters in every text of a figure."""
     axis_class = import_extra("matplotlib.axis", "train", "drawing").Axis
     text_class = import_extra("matplotlib.text", "train", "drawing").Text
     for axis in figure.findobj(axis_class):
-        places = axis.get_majorticklocs()
-        labels = list(map(str, axis.get_major_formatter().format_ticks(places)))
-        if fonts.lacking("".join(labels)):  # set on the axis, because a tick reads its text there at each drawing
-            axis.set_ticks(places, fonts.place_labels(labels))
         axis.get_ticklabels()  # creates the ticks, so that findobj returns them
     for text in figure.findobj(text_class):
         fonts.name_missing(text.get_text())

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +65,7 @@ def name_missing(text: str) -> None:
         _named.add(font)
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
         more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
-        shows = "pictures show boxes, or places such as #4"
-        print(f"note: no installed font has {shown}{more}, so {shows}; install {font}", file=sys.stderr)
-
-
-def place_labels(texts: Sequence[str]) -> list[str]:
-    """Return the texts, with "#4" in place of ``texts[4]`` if no font has all of its characters."""
-    name_missing("".join(texts))
-    return [f"#{i}" if lacking(text) else text for i, text in enumerate(texts)]
+        print(f"note: no installed font has {shown}{more}, so pictures show boxes; install {font}", file=sys.stderr)
 
 
 @contextlib.contextmanager

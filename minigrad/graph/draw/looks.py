@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..record.model import Graph, Node
+from ..record.model import Node
 from ..record.numerals import number_text
 from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 
@@ -20,7 +20,6 @@ RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in c
 # The colour of a line, and the colour of a fill
 VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
-MEANINGS = {"grad": "norm of the gradient", "time": "time, forward and backward", "memory": "bytes kept for backward"}
 
 
 @dataclass
@@ -81,77 +80,23 @@ def _named(word: str, size: float, signed: complex | None) -> str:
     return f"|{word}| {number_text(size, 3)}" if signed is None else f"{word} {number_text(signed, 3)}"
 
 
-def mode(graph: DrawnGraph, color: str | None) -> str:
-    """Return the meaning of the colours: ``color``, or if it is None, what the graph was made to show."""
-    if color not in (None, "grad"):
-        return str(color)
-    checked = any(edge.verdict for edge in graph.edges) or any(node.verdict for node in graph.nodes)
-    return "check" if checked else "grad"
+def is_checked(graph: DrawnGraph) -> bool:
+    """Return whether the graph is that of ``check_edges``, whose colours show the verdicts."""
+    return any(edge.verdict for edge in graph.edges) or any(node.verdict for node in graph.nodes)
 
 
-def heat(graph: DrawnGraph, color: str) -> Heat | None:
-    """Return the heat of the nodes; None if there is nothing to show."""
-    if color == "grad":
-        norms = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
-        return _decades({number: norm for number, norm in norms.items() if norm and math.isfinite(norm)})
-    if color == "time":
-        return _fifths(times(graph), seconds_text)
-    return _fifths(own_bytes(graph), bytes_text) if color == "memory" else None
+def heat(graph: DrawnGraph) -> Heat | None:
+    """Return the heat of the nodes, the norms of their gradients: one bin per power of ten, with the median in the middle.
 
-
-def _decades(norms: Mapping[int, float]) -> Heat | None:
-    """Return one bin per power of ten, with the median in the middle. The outer bins show what vanishes or explodes."""
-    if not norms:
+    The outer bins show what vanishes or explodes. There is no heat if no gradient is known, and none in a checked graph.
+    """
+    gradients = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
+    norms = {number: norm for number, norm in gradients.items() if norm and math.isfinite(norm)}
+    if not norms or is_checked(graph):
         return None
     middle = math.floor(math.log10(statistics.median_low(norms.values())))
     limits = [10.0 ** (middle + i) for i in (-1, 0, 1, 2)]
     return Heat(limits, [f"{limit:g}" for limit in limits], norms)
-
-
-def _fifths(numbers: Mapping[int, float], text: Callable[[float], str]) -> Heat | None:
-    """Return five bins of equal width up to the largest number."""
-    largest = max(numbers.values(), default=0)
-    if not largest:
-        return None
-    limits = [largest * i / 5 for i in (1, 2, 3, 4)]
-    return Heat(limits, [text(limit) for limit in limits], numbers)
-
-
-def amounts(graph: Graph, color: str) -> dict[int, str]:
-    """Return the time or the bytes of each operation as text."""
-    if color == "time":
-        return {number: seconds_text(value) for number, value in times(graph).items()}
-    return {number: bytes_text(value) for number, value in own_bytes(graph).items()} if color == "memory" else {}
-
-
-def times(graph: Graph) -> dict[int, float]:
-    """Return the time of each operation and its rules, in seconds."""
-    return {n.id: n.seconds + (n.backward_seconds or 0.0) for n in graph.nodes if n.seconds is not None}
-
-
-def own_bytes(graph: Graph) -> dict[int, float]:
-    """Return the bytes that each operation keeps. An array that several keep counts for the first, so the sum is right."""
-    seen: set[int] = set()
-    found: dict[int, float] = {}
-    for node in graph.nodes:
-        if node.seconds is not None:
-            found[node.id] = sum(size for number, size in node.kept.items() if number not in seen)
-            seen.update(node.kept)
-    return found
-
-
-def seconds_text(seconds: float) -> str:
-    for factor, unit in ((1.0, "s"), (1e3, "ms")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{1e6 * seconds:.3g} µs"
-
-
-def bytes_text(size: float) -> str:
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if size >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size:.0f} bytes"
 
 
 def worst(edges: Iterable[DrawnEdge]) -> DrawnEdge | None:
@@ -169,14 +114,14 @@ def not_finite(value: Any) -> str:
     return f"has {' and '.join(words)}" if words else ""
 
 
-def legend(graph: DrawnGraph, color: str, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
+def legend(graph: DrawnGraph, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
     """Return rows of texts with their background colours (or None)."""
     rows: list[list[tuple[str, str | None]]] = []
     if shown is not None:
         texts = shown.texts
         bins = [f"below {texts[0]}", *(f"{low} to {high}" for low, high in pairwise(texts)), f"{texts[-1]} or more"]
-        rows.append([(MEANINGS[color], None), *zip(bins, RAMP)])
-    if color == "check":
+        rows.append([("norm of the gradient", None), *zip(bins, RAMP)])
+    if is_checked(graph):
         words = {"unclear": "unclear: differences cannot tell"}
         rows.append([("derivative", None), *((words.get(word, word), fill) for word, (_, fill) in VERDICTS.items())])
     if any(node.tainted for node in graph.nodes):

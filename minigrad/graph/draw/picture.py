@@ -17,7 +17,7 @@ from .fit import Parts, direction, readable
 from .folding import LOOP
 from .labels import Label, beside, cell, cut, escaped, legend_table, plain, small, stacked, table, table_of, text
 from .lanes import KIND as LANE
-from .looks import TAINTED, VERDICTS, amounts, gradient_text, heat, legend, mode, not_finite, titles
+from .looks import TAINTED, VERDICTS, gradient_text, heat, is_checked, legend, not_finite, titles
 
 FONT = "Helvetica,Arial,sans-serif"  # of all texts
 FEW = 25  # nodes of a graph without modules whose operations have parameters and constants beside them
@@ -64,8 +64,8 @@ class Picture:
     """The picture of a whole graph.
 
     Args:
-        rankdir, color, tensors: the arguments of ``draw_dot``. Without ``rankdir`` the picture gets the direction in which it
-            fits better on a slide.
+        rankdir, tensors: the arguments of ``draw_dot``. Without ``rankdir`` the picture gets the direction in which it fits
+            better on a slide.
         explained: whether to add a legend, if the colours show anything.
     """
 
@@ -74,17 +74,15 @@ class Picture:
         graph: DrawnGraph,
         *,
         rankdir: str | None = None,
-        color: str | None = None,
         tensors: bool = False,
         explained: bool = False,
     ) -> None:
         self.graph = graph
         self.name = plain(f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else "")
-        self.color = mode(graph, color)
         self.tensors = tensors
-        self.heat = heat(graph, self.color)
-        self.amounts = amounts(graph, self.color)
-        self.legend = legend(graph, self.color, self.heat) if explained else []
+        self.checked = is_checked(graph)
+        self.heat = heat(graph)
+        self.legend = legend(graph, self.heat) if explained else []
         self.beside = _beside(graph)
         self.again = _again(graph)
         self.labels = {f"n{node.id}": self.label(node) for node in graph.nodes}
@@ -216,9 +214,6 @@ class Picture:
         if self.tensors:
             return table_of(lines, cells(node), color)
         last = gradient_text(node) if node.watched else ""
-        if self.color in ("time", "memory"):
-            lines.append(small(last))
-            last = self.amounts.get(node.id, "")
         if node.verdict == "wrong":
             lines.append(small(f"derivative wrong by {node.error:.2g}"))
         return table_of(lines, [[last]], color) if color is not None else stacked([*lines, small(last)])
@@ -286,7 +281,7 @@ class Picture:
         """Return the label, the classes and the look of an edge."""
         label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
         found = edge.verdict
-        if self.color == "check" and found is not None:
+        if self.checked and found is not None:
             color, _ = VERDICTS[found]
             width = {"agrees": "1.5", "wrong": "3", "unclear": "1"}[found]
             look = {"color": color, "fontcolor": color, "penwidth": width}

@@ -1,4 +1,4 @@
-"""Simplifies graphs: collapses modules, folds equal layers and drops views. Every result is a new graph."""
+"""Simplifies graphs: collapses modules and folds equal layers. Every result is a new graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ...rules.about import known
 from ...rules.indexing import getitem
 from ..record.model import Graph, Node
 from .calls import CallsAround
@@ -22,13 +21,12 @@ from .looks import worst
 NO_OPERATION: Said = {"primitive": None, "keywords": {}, "details": "", "source": None}  # in a box of a module
 
 
-def simpler(graph: AnyDrawn, *, depth: int | None = None, views: bool = True) -> Iterator[AnyDrawn]:
+def simpler(graph: AnyDrawn, *, depth: int | None = None) -> Iterator[AnyDrawn]:
     """Yield the graph as it is drawn if it may be large, then ever simpler ones.
 
     Equal layers and the steps of a loop are drawn once. Then modules become boxes, unless ``depth`` says which ones do.
     """
-    whole = graph if views else without_views(graph)
-    outer = 0
+    whole, outer = graph, 0
     if any(node.lane for node in graph.operations()):
         whole, outer = _with_modules_in_use(with_lanes(whole)), 1  # the lanes are modules around all others
     if depth is not None:
@@ -51,7 +49,7 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
     """Draw each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
-    sums of all times and bytes, the number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
+    number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
     that only one module reads goes into its box, except data that the program has handed over. Merged edges keep the name of
     one argument. They form no cycle, because a box is one call, and the operations of a call are consecutive.
     """
@@ -89,7 +87,7 @@ def fold(graph: AnyDrawn) -> AnyDrawn:
 
     :func:`.folding.program` finds them, so pages show the same ones. A step is drawn separately if it differs in a gradient
     that is zero, not finite or missing, or in a verdict. The first of equal steps stays. Edges from the last
-    step begin at the first one instead, and edges between the steps are dropped. Times and bytes are added up.
+    step begin at the first one instead, and edges between the steps are dropped.
     """
     found = _Fold(graph)
     groups = _groups(graph, found.stands_for)
@@ -205,20 +203,6 @@ class _Fold:
         return {i: v for i, v in read if self.graph.nodes[v].operation is None and self.readers[v] <= inside}
 
 
-def without_views(graph: AnyDrawn) -> AnyDrawn:
-    """Drop the operations that compute no new numbers. The operations that read their result then read their operand."""
-    into = graph.edges_into()
-    ends = {number for number, _ in graph.ends}
-    stands_for = list(range(len(graph.nodes)))
-    outputs: dict[int, int | None] = {}
-    for node in graph.operations():
-        if known(node.primitive).view and len(into[node.id]) == 1 and node.id not in ends and node.kind == "operation":
-            (edge,) = into[node.id]
-            stands_for[node.id] = stands_for[edge.source]
-            outputs[node.id] = outputs.get(edge.source, edge.output)
-    return _with_modules_in_use(_merged(graph, stands_for, {}, outputs=outputs))
-
-
 def _boxes(graph: Graph, depth: int) -> list[int | None]:
     """Return for each node the module around it at nesting level ``depth``."""
     around = [graph.around(module.id)[depth : depth + 1] for module in graph.modules]
@@ -257,13 +241,8 @@ def _groups(graph: DrawnGraph, stands_for: Sequence[int]) -> dict[int, list[Draw
 
 
 def _sums(several: Sequence[DrawnNode]) -> dict[str, Any]:
-    """Return the sums of the times, bytes and operations of several nodes."""
-    seconds = [n.seconds for n in several if n.seconds is not None]
-    backward_seconds = [n.backward_seconds for n in several if n.backward_seconds is not None]
+    """Return the number of operations of several nodes, and whether any of them is tainted."""
     return {
-        "seconds": sum(seconds) if seconds else None,
-        "backward_seconds": sum(backward_seconds) if backward_seconds else None,
-        "kept": {number: size for n in several for number, size in n.kept.items()},
         "tainted": any(n.tainted for n in several),
         "count": sum(n.count for n in several if n.operation is not None) or 1,
     }
@@ -274,15 +253,12 @@ def _merged(
     stands_for: Sequence[int],
     said: Mapping[int, Said],
     boxes: Collection[int] = (),
-    outputs: Mapping[int, int | None] | None = None,
 ) -> AnyDrawn:
     """Return a graph of the nodes that stand for themselves. The edges of any other node move to the node that replaces it.
 
     Equal edges are merged, and edges inside one stand-in are dropped. If a node is in ``boxes``, only one edge joins it to
-    another node. ``said`` has fields of nodes that change. ``outputs`` has, for dropped nodes, the index among several outputs
-    of their stand-in.
+    another node. ``said`` has fields of nodes that change.
     """
-    outputs = outputs or {}
     kept = [node for node, number in zip(graph.nodes, stands_for) if number == node.id]
     position = {node.id: i for i, node in enumerate(kept)}
     nodes = []
@@ -295,13 +271,12 @@ def _merged(
     edges: dict[Hashable, DrawnEdge] = {}
     for edge in graph.edges:
         source, target = stands_for[edge.source], stands_for[edge.target]
-        output = outputs.get(edge.source, edge.output)
         if source == target:
             continue
         boxed = source in boxes or target in boxes
-        key = (source, target) if boxed else (source, target, edge.argument, output)
+        key = (source, target) if boxed else (source, target, edge.argument, edge.output)
         if key not in edges:
-            ends = {"source": position[source], "target": position[target], "output": None if boxed else output}
+            ends = {"source": position[source], "target": position[target], "output": None if boxed else edge.output}
             edges[key] = dataclasses.replace(edge, **ends)  # type: ignore[arg-type]
         elif worst([edge, edges[key]]) is edge:
             checked = {name: getattr(edge, name) for name in ("error", "uncertainty", "verdict", "reason")}

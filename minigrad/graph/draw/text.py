@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
 
 from ...source.expressions import printable
@@ -12,24 +10,18 @@ from .looks import gradient_text, titles
 
 DEEPEST = 24  # levels of a tree; deeper nodes begin a new tree, so that a long chain fits the screen
 
-_COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "named": "35"}
 
-
-def write_text(graph: DrawnGraph, colour: bool | None = None) -> str:
+def write_text(graph: DrawnGraph) -> str:
     """Return the operations, each above its operands, with name, operation, shape, dtype and gradient (an array's norm).
 
-    A node that several operations read is written once, and as ``^ name`` everywhere else. ``colour=None`` uses colours in
-    a terminal that supports them, unless NO_COLOR (https://no-color.org) is set, and never in a file.
+    A node that several operations read is written once, and as ``^ name`` everywhere else.
     """
-    if colour is None:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return _Tree(graph, colour).run()
+    return _Tree(graph).run()
 
 
 class _Tree:
-    def __init__(self, graph: DrawnGraph, colour: bool) -> None:
+    def __init__(self, graph: DrawnGraph) -> None:
         self.graph = graph
-        self.colour = colour
         self.into = graph.edges_into()
         self.called = Counter(node.label for node in graph.nodes)
         self.written: set[int] = set()
@@ -82,8 +74,6 @@ class _Tree:
     def label(self, node: DrawnNode) -> str:
         title = self.reference(node)
         operation = titles(node)[1]
-        if self.colour and title and node.kind in _COLOURS:
-            title = f"\x1b[{_COLOURS[node.kind]}m{title}\x1b[0m"
         parts = [f"{title}: {operation}" if operation else title]
         if node.shape is not None and not (node.kind == "constant" and node.details):
             parts.append(f"{node.shape} {node.dtype}")

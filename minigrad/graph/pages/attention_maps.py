@@ -18,7 +18,6 @@ from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ..draw.figures import POINT, check_suffix, figure, plain_label, save, text_width
-from ..draw.fonts import place_labels
 from .html import Page, check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
@@ -305,9 +304,7 @@ def _draw_row(
     """
     font = min(8.0, max(5.0, side / POINT / 1.15))
     step = max(1, round(font * 1.1 * POINT / side + 0.3))  # every step-th label is drawn
-    labels = [
-        [list(map(plain_label, place_labels(list(map(visible, texts))))) for texts in (m.queries, m.keys)] for m in row
-    ]
+    labels = [[[plain_label(visible(token)) for token in texts] for texts in (m.queries, m.keys)] for m in row]
     widest = [[max(text_width(text, font) for text in texts) + 0.05 for texts in both] for both in labels]
     upright = max(wide for _, wide in widest) - 0.05 <= side
     x, before = 0.0, None

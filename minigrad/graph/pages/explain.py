@@ -31,7 +31,6 @@ from .lesson import MOST_ASKED, validated
 from .packing import packed
 from .points import data_of
 from .programs import program
-from .raised import raised
 from .replay import replay_data
 from .scenes import scenes
 from .tensors import MOST_MOVED, Tensors, gradients_of, shown, values_of
@@ -52,7 +51,7 @@ SCRIPTS = [
 
 
 def explain(
-    tensor: Tensor | BaseException,
+    tensor: Tensor,
     path: str | os.PathLike[str] = "explain.html",
     params: Any = None,
     *,
@@ -74,8 +73,7 @@ def explain(
     computes them with the cotangent 1. No ``grad`` is changed, but hooks of the graph are called.
 
     Args:
-        tensor: the computed Tensor, or an error of the program, such as ``sys.last_value`` after a cell of a notebook has
-            failed. The page of an error ends at the line that raised it and shows the shapes that met there.
+        tensor: the computed Tensor.
         path: the path of the page.
         params: names for tensors, as in :func:`draw_dot`.
         language: the first language of the page, "en" or "ja". The reader can switch.
@@ -121,17 +119,16 @@ def explain(
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     tokens = program_variable("tokens")
-    failed = isinstance(tensor, BaseException)
-    graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
+    graph = _swept(tensor, params)
     with _collector_at_rest():
-        data = page_data(graph, False if failed else check, show, tokens)
+        data = page_data(graph, check, show, tokens)
     data["lesson"], data["step"] = validated(lesson, data), step
-    return stepper_page(path, data, language, None if failed else graph)
+    return stepper_page(path, data, language, graph)
 
 
-def stepper_page(path: str | os.PathLike[str], data: Data, language: str, graph: Graph | None) -> Page:
+def stepper_page(path: str | os.PathLike[str], data: Data, language: str, graph: Graph) -> Page:
     """Write the page with the data of :func:`page_data`, and with the run of the graph as a program."""
-    data["written"] = None if graph is None else _written(graph, data["steps"])
+    data["written"] = _written(graph, data["steps"])
     with _collector_at_rest():
         columns = packed(data)
     title = f"{data['title']}: step by step"

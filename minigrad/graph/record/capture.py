@@ -95,9 +95,6 @@ _NOTED = (
     "rounds",
     "called",
     "depth",
-    "seconds",
-    "backward_seconds",
-    "kept",
     "lane",
 )
 _noted = attrgetter(*_NOTED)

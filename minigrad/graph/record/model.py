@@ -49,8 +49,6 @@ class Node:
         expression: whether the label is a call or an expression that makes the value, and not a name of the value.
         inline: for an operation, whether the program reads its result where it computes it, and gives it no name: an
             expression, or an element or attribute such as ``x[0]``.
-        seconds, backward_seconds: the time that the operation and its rules took.
-        kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
         origin: in a backward pass, the id of the operation whose rule has called this operation.
         value: the array, which is read-only. An operation with several outputs has a tuple.
@@ -59,7 +57,7 @@ class Node:
         cotangent: the gradient of the loss with respect to the output, from the last sweep; for several outputs, a dict from
             an output's number to its gradient. The cotangent of a value is the sum of the contributions along its edges.
 
-    Source, times, bytes, lanes, values and cotangents come from a trace. Without one they are None or empty.
+    Source, lanes, values and cotangents come from a trace. Without one they are None or empty.
     """
 
     id: int
@@ -74,9 +72,6 @@ class Node:
     details: str = ""
     keywords: Mapping[str, Any] = field(default_factory=dict)
     source: SourceLine | None = None
-    seconds: float | None = None
-    backward_seconds: float | None = None
-    kept: Mapping[int, int] = field(default_factory=dict)
     lane: int = 0
     origin: int | None = None
     value: Any = None

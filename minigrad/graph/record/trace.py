@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
@@ -17,7 +17,6 @@ from ...engine.observers import Scope, active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
 from ...guards.gradients import norm
-from ...guards.inplace import _arrays
 from .rounds import Callee, Round, place_of
 
 SMALL = 512  # elements of an array whose bytes are compared at once, which is faster there
@@ -26,8 +25,8 @@ SMALL = 512  # elements of an array whose bytes are compared at once, which is f
 class trace:
     """Record inside ``with minigrad.trace():`` what the views show about each operation.
 
-    A trace notes an operation's operands and result, the line of the program that called it, the modules around it, the
-    arrays that it keeps for its backward, and its time. A sweep (a backward pass) adds the cotangent of the output and
+    A trace notes an operation's operands and result, the line of the program that called it, and the modules
+    around it. A sweep (a backward pass) adds the cotangent of the output and
     the results of the operation's rules. Arrays are copied to the host, because optimizers and users write in place.
 
     The notes belong to the operations. They outlive the block and are freed with the graph, so ``backward()`` may come
@@ -42,7 +41,7 @@ class trace:
         >>> x = mg.Tensor([3.0, 4.0], requires_grad=True, name="x")
         >>> with mg.trace():
         ...     loss = np.sum(x * x)
-        >>> print(mg.draw_dot(loss).to_text(colour=False), end="")  # with the names and expressions of the program
+        >>> print(mg.draw_dot(loss).to_text(), end="")  # with the names and expressions of the program
         loss: sum  () float64  grad -
         └─ x * x: multiply  (2,) float64  grad -
            ├─ x  (2,) float64  grad -
@@ -71,7 +70,7 @@ class trace:
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Note an entry, whose arguments come first in ``arrays``. The engine calls this for each entry."""
-        note = TraceNote(entry, arrays, answer, seconds)
+        note = TraceNote(entry, arrays)
         self.locate(note)
         if self.values:
             note.arguments = [self.pin(array) for array in arrays[: len(entry.parents)]]
@@ -196,12 +195,12 @@ class TraceNote:
     """
 
     __slots__ = (
-        "_norms", "answer", "arguments", "backward_seconds", "call", "called", "callers", "constants", "contributions",
-        "cotangents", "depth", "kept", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds",
-        "seconds", "signed", "source",
+        "_norms", "answer", "arguments", "call", "called", "callers", "constants", "contributions",
+        "cotangents", "depth", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds",
+        "signed", "source",
     )  # fmt: skip
 
-    def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
+    def __init__(self, entry: Entry, arrays: list[Any]) -> None:
         self.modules = tuple(map(ModuleCall.of, active.scopes))
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
@@ -226,9 +225,6 @@ class TraceNote:
                     self.names[position] = tensor.name
                 elif active.scopes and (path := _path(tensor)) is not None:
                     self.paths[position] = path
-        self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
-        self.seconds = seconds
-        self.backward_seconds: float | None = None
         self.origin: Entry | None = None
         if active.pulling is not None:
             self.origin, seeds = active.pulling
@@ -244,7 +240,6 @@ class TraceNote:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
         self._norms = None if self.arguments is not None else {output: norm(g) for output, g in cotangents.items()}
         self.signed = None if isinstance(cotangent, dict) else single(cotangent)
-        self.backward_seconds = seconds
         if self.arguments is not None:
             self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
             pairs = zip(entry.parents, contributions)
@@ -279,13 +274,6 @@ def _lane(node: Any) -> int:
     place = entry_of(node)
     note = note_of(place) if type(place) is Entry else None
     return note.lane if note else 0
-
-
-def _kept_arrays(entry: Entry) -> Iterator[tuple[int, Any]]:
-    """Yield each array that an entry keeps, with its id."""
-    for value in entry.kept or ():
-        for array in [value] if is_device_array(value) else _arrays(value):
-            yield id(array), array
 
 
 def frozen_copy(value: Any) -> Any:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..._source import SourceLine
+from ...device import is_device_array
 from ...engine.observers import attach
 from ...engine.tape import Entry
+from ...guards.inplace import arrays_in
 from ..record.names import shortened
 from ..record.numerals import aligned
 from ..record.trace import note_of, trace
@@ -55,7 +57,7 @@ class profile(trace):
 
     ``print(p)`` shows the tables. The times are those of the operations and of their rules, without the program's own Python
     around them. Profiling adds some microseconds to each operation, which are not counted. A profile is also a trace without
-    values, so drawings of the computation show times and bytes too.
+    values.
 
     Attributes:
         events: the operations that ran, in order.
@@ -96,12 +98,13 @@ class profile(trace):
         note = note_of(entry)
         assert note is not None
         event = Event(entry.primitive.name, note.modules[-1].name if note.modules else "", note.source, seconds)
-        event.new_bytes = sum(size for number, size in note.kept.items() if not self._keepers[number])
-        self._keepers.update(note.kept.keys())
+        kept = {id(array): array.nbytes for value in entry.kept or () for array in _arrays(value)}
+        event.new_bytes = sum(size for number, size in kept.items() if not self._keepers[number])
+        self._keepers.update(kept.keys())
         self._kept_bytes += event.new_bytes
         self.peak_bytes = max(self.peak_bytes, self._kept_bytes)
         self.events.append(event)
-        attach(entry, _Watch(self, event, note.kept))
+        attach(entry, _Watch(self, event, kept))
 
     def _settle(self) -> None:
         """Examine the last swept entry. The sweep frees its arrays after its rules, so this is called at the next entry."""
@@ -171,6 +174,14 @@ class _Watch:
                 self.profile._kept_bytes -= size
 
     __del__ = release
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """Yield the arrays in a value that an entry keeps, on any device."""
+    if is_device_array(value):
+        yield value
+    else:
+        yield from arrays_in(value)
 
 
 def _line(source: SourceLine) -> str:

@@ -9,10 +9,10 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, draw_dot
 from minigrad.graph import Drawing, Graph
-from minigrad.graph.draw.simplify import collapse, fold, without_views
+from minigrad.graph.draw.simplify import collapse, fold
 from minigrad.graph.record.capture import capture
 
-HOW: dict[str, Any] = {"rankdir": "TB", "depth": 0, "color": "time", "max_nodes": 7, "tensors": True, "views": False}
+HOW: dict[str, Any] = {"rankdir": "TB", "depth": 0, "max_nodes": 7, "tensors": True}
 
 
 def cubed() -> Tensor:
@@ -37,12 +37,7 @@ def test_whatever_gives_users_a_graph_gives_a_drawing() -> None:
 
 def test_a_smaller_graph_of_a_drawing_is_drawn_in_the_same_way() -> None:
     drawing = draw_dot(cubed(), **HOW)
-    for smaller in (
-        drawing.drawn(),
-        fold(drawing),
-        collapse(drawing, 0),
-        without_views(drawing),
-    ):
+    for smaller in (drawing.drawn(), fold(drawing), collapse(drawing, 0)):
         assert {name: getattr(smaller, name) for name in HOW} == HOW
 
 
@@ -55,7 +50,7 @@ def test_a_drawing_has_the_facts_of_its_graph_and_what_a_view_says_beside_them()
         assert all(getattr(drawn, each.name) is getattr(recorded, each.name) for each in fields(recorded))
     assert [node.culprit for node in drawing.nodes] == ["", "made it", *[""] * (len(graph.nodes) - 2)]
     assert [edge.verdict for edge in drawing.edges] == ["wrong", *[None] * (len(graph.edges) - 1)]
-    assert drawing.ends == graph.ends and drawing.max_nodes == 3 and drawing.color is None
+    assert drawing.ends == graph.ends and drawing.max_nodes == 3
 
 
 def test_the_records_of_a_graph_and_of_a_drawing_do_not_change() -> None:

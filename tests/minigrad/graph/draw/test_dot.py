@@ -15,7 +15,7 @@ from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
 from minigrad.graph.draw.drawn import DrawnEdge
-from minigrad.graph.draw.looks import RAMP, own_bytes, worst
+from minigrad.graph.draw.looks import RAMP, worst
 from minigrad.graph.draw.picture import STYLES
 from tests.leaves import leaf
 
@@ -251,40 +251,13 @@ def test_without_gradients_there_is_no_legend() -> None:
     assert "\n  label=" not in draw_dot(leaf(1.0) * 2).to_dot()
 
 
-def test_time_and_memory_are_steps_up_to_the_largest_and_kept_arrays_count_once() -> None:
-    x = leaf(np.ones(1000), "x")
-    with mg.trace():
-        h = np.exp(x)
-        loss = (h * h + np.tanh(x)).sum()
-    graph = draw_dot(loss, color="memory")
-    operations = {node.operation: node for node in graph.operations()}
-    distinct = {number: size for node in graph.operations() for number, size in node.kept.items()}
-    dot = graph.to_dot()
-    exp, multiply = operations["exp"].id, operations["multiply"].id
-    assert strip(dot, exp) == RAMP[4] and ">8 kB<" in line(dot, f'"node{exp}"')
-    assert ">0 bytes<" in line(dot, f'"node{multiply}"')  # h, which exp keeps already
-    assert sum(own_bytes(graph).values()) == sum(distinct.values()) == 16_000
-    times = iter((1e-6, 2e-3, 3e-3, 4e-3, 5.0))
-    nodes = [replace(n, seconds=next(times), backward_seconds=None) if n.operation else n for n in graph.nodes]
-    graph = replace(graph, nodes=nodes, color="time")
-    dot = graph.to_dot()
-    assert [strip(dot, node.id) for node in graph.operations()] == [*[RAMP[0]] * 4, RAMP[4]]
-    assert ">1 µs<" in dot and ">2 ms<" in dot and ">5 s<" in dot
-    assert list(legend(dot).values()) == ["below 1 s", "1 s to 2 s", "2 s to 3 s", "3 s to 4 s", "4 s or more"]
-
-
-def test_time_memory_and_numbers_need_a_trace() -> None:
-    y = leaf(1.0) * 2
-    for argument in ({"color": "time"}, {"color": "memory"}, {"tensors": True}):
-        ((name, value),) = argument.items()
-        with pytest.raises(
-            GraphError, match=rf"draw_dot\(\.\.\., {name}={value!r}\).*'multiply'.*with minigrad.trace\(\):"
-        ):
-            draw_dot(y, **argument)
+def test_numbers_need_a_trace_with_values() -> None:
+    message = r"draw_dot\(\.\.\., tensors=True\).*'multiply'.*with minigrad.trace\(\):"
+    with pytest.raises(GraphError, match=message):
+        draw_dot(leaf(1.0) * 2, tensors=True)
     with mg.trace(values=False):
         y = leaf(1.0) * 2
-    assert draw_dot(y, color="time").to_dot()
-    with pytest.raises(GraphError, match="tensors=True"):
+    with pytest.raises(GraphError, match=message):
         draw_dot(y, tensors=True)
 
 
@@ -341,11 +314,6 @@ def test_the_culprit_of_a_backward_pass_is_marked_apart_from_its_victim() -> Non
     culprit, victim = line(dot, "<B>np.sqrt(x)</B>"), line(dot, "<B>x</B>")
     assert "derivative for x: the first nan" in culprit and 'class="operation culprit"' in culprit
     assert "tainted" in victim and "culprit" not in victim and dot.count("culprit") == 1
-
-
-def test_bad_colours() -> None:
-    with pytest.raises(ArgumentError, match=r"one of grad, time, memory for color, got 'red'"):
-        draw_dot(leaf(1.0) * 2, color="red")
 
 
 # --- numbers ---

@@ -102,10 +102,10 @@ def test_without_graphviz_pages_and_notebooks_show_the_tree_and_the_sentence(tmp
     with pytest.raises(MissingExtraError, match=re.escape(SENTENCE)):
         graph.to_svg()
     page = graph.to_html(tmp_path / "graph.html").read_text(encoding="utf-8")
-    tree = html.escape(graph.to_text(colour=False))
+    tree = html.escape(graph.to_text())
     assert SENTENCE in page and tree in page
     assert graph._repr_html_() == f"<p>{SENTENCE}</p><pre>{tree}</pre>"
-    assert graph.render(tmp_path / "graph.txt").read_text(encoding="utf-8") == graph.to_text(colour=False)
+    assert graph.render(tmp_path / "graph.txt").read_text(encoding="utf-8") == graph.to_text()
 
 
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

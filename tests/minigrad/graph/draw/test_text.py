@@ -1,7 +1,6 @@
 """The graph as a tree of text."""
 
 import numpy as np
-import pytest
 
 import minigrad as mg
 from minigrad import draw_dot
@@ -62,19 +61,6 @@ def test_several_tensors_are_several_trees() -> None:
     ]
 
 
-def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = leaf(1.0, "x")
-    graph = draw_dot(np.exp(x))
-    assert "\x1b[34mx\x1b[0m" in graph.to_text(colour=True)
-    assert "\x1b" not in graph.to_text(colour=False)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b" in graph.to_text()
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in graph.to_text()
-
-
 def test_a_long_chain_is_cut_into_trees() -> None:
     x = leaf(1.0, "x")
     y = x
@@ -93,4 +79,4 @@ def test_a_long_chain_is_cut_into_trees() -> None:
 def test_a_name_stays_on_its_line_and_sends_nothing_to_the_terminal() -> None:
     with mg.trace():
         loss = leaf(1.0, "a\nb\x1b[31m\u202e猫") * 2
-    assert "a\ufffdb\ufffd[31m\ufffd猫  ()" in draw_dot(loss).to_text(colour=False)
+    assert "a\ufffdb\ufffd[31m\ufffd猫  ()" in draw_dot(loss).to_text()

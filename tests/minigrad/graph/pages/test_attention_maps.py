@@ -223,14 +223,6 @@ def test_odd_labels_are_drawn_without_a_warning(tmp_path: Path, suffix: str) -> 
     attention_maps(Model([weights(1, 1, 8, 8)]), None, odd, tmp_path / f"maps{suffix}")
 
 
-@pytest.mark.usefixtures("own_fonts_only")
-def test_tokens_that_no_font_has_are_numbered(tmp_path: Path) -> None:
-    attention_maps(Model([weights(1, 1, 5, 5)]), None, ["こたつ", "a", "みかん", "を", "食べる"], tmp_path / "maps.svg")
-    svg = (tmp_path / "maps.svg").read_text(encoding="utf-8")
-    drawn = re.findall("<!-- (.*?) -->", svg)
-    assert drawn[:5] == ["#0", "a", "#2", "#3", "#4"]
-
-
 def test_labels() -> None:
     assert plain_label("short") == "short"
     assert plain_label("a" * 30) == "a" * 21 + "…"  # 21 * 0.64 + 1.01 em are at most 15

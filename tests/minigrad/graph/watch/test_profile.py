@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, profile
 from minigrad.engine.observers import scope
-from minigrad.guards.inplace import _arrays
+from minigrad.guards.inplace import arrays_in
 from tests.leaves import leaf
 
 
@@ -33,16 +33,16 @@ def network(x: Any, w: Any) -> Any:
 
 
 def held(loss: Tensor) -> int:
-    arrays = {id(a): a.nbytes for entry in mg.tape(loss) for value in entry.kept or () for a in _arrays(value)}
+    arrays = {id(a): a.nbytes for entry in mg.tape(loss) for value in entry.kept or () for a in arrays_in(value)}
     return sum(arrays.values())
 
 
-def test_kept_bytes_are_the_distinct_arrays_that_the_tape_holds() -> None:
+def test_kept_bytes_are_the_distinctarrays_in_that_the_tape_holds() -> None:
     with profile() as p:
         loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
         assert p.kept_bytes == held(loss) == sum(event.new_bytes for event in p.events) > 1000
         entries = mg.tape(loss)
-        twice = sum(a.nbytes for entry in entries for value in entry.kept or () for a in _arrays(value))
+        twice = sum(a.nbytes for entry in entries for value in entry.kept or () for a in arrays_in(value))
         assert p.kept_bytes < twice  # some are kept by two operations
     assert p.kept_bytes == p.peak_bytes == held(loss)
 
@@ -127,4 +127,4 @@ def test_nothing_is_counted_outside_and_values_are_not_copied() -> None:
     z = np.exp(y)
     assert z.requires_grad and len(p.events) == 1
     graph = mg.draw_dot(y)
-    assert graph.nodes[-1].value is None and graph.nodes[-1].seconds == pytest.approx(p.events[0].seconds)
+    assert graph.nodes[-1].value is None and graph.nodes[-1].source is not None
