@@ -8,7 +8,7 @@ from types import TracebackType
 
 import numpy as np
 
-from ..guards.nonfinite import Stopped
+from ..guards.origin import Stopped
 from . import arriving, course, data, shapes, units, updates
 from .finding import CHECKS, DebugFinding, paragraph, ranked, sentences
 from .page import debug_page

@@ -22,7 +22,7 @@ from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
 from ..guards.gradients import sum_of_squares
-from ..guards.nonfinite import Stopped
+from ..guards.origin import Stopped
 from ..rules.dropout import dropout
 from .look import FullLook, Window, answer_of, histories_of, inputs_of, is_writing, leaves_of, loss_of, place_of
 from .origin import BadNumber, origin_of_step

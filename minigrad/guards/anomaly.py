@@ -13,8 +13,7 @@ from ..engine.tape import Entry
 from ..engine.types import Array
 from ..errors import AnomalyError
 from .inplace import Seal
-from .nonfinite import is_bad
-from .origin import EntryRun, Origin, argument_names, first_backward, first_forward
+from .origin import EntryRun, Origin, argument_names, first_backward, first_forward, is_bad
 
 
 class detect_anomaly:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...guards.nonfinite import cause, first_bad, is_bad, numbers_there
-from ...guards.origin import bad_contributions, forward_marks
+from ...guards.origin import bad_contributions, cause, first_bad, forward_marks, is_bad, numbers_there
 from ...rules.about import Cause, known
 from ..record.model import Edge, Graph, Node
 from .html import asset

@@ -9,8 +9,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...errors import GraphError
-from ...guards.nonfinite import is_bad
-from ...guards.origin import Origin, bad_contributions, first_nonfinite
+from ...guards.origin import Origin, bad_contributions, first_nonfinite, is_bad
 from ..draw.looks import in_prose
 from ..drawing import Drawing
 from ..record.capture import capture

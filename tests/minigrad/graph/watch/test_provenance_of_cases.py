@@ -13,7 +13,7 @@ from minigrad import AnomalyError, Tensor
 from minigrad.graph.pages.causes import add_causes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
-from minigrad.guards.nonfinite import first_bad, is_bad
+from minigrad.guards.origin import first_bad, is_bad
 from minigrad.rules.about import depends_elementwise
 from tests.minigrad.rules import oracle
 from tests.minigrad.rules.cases import Case
