@@ -35,6 +35,11 @@ REACH = (
     2.0**150
 )  # a slope larger or smaller than the typical one by more than this factor is left out: it could overflow
 STRAIGHT = 2.0**-4  # the function may leave a straight line by this much within a step, relative to the slope
+HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
+NEAR = 2.0**-48  # the relative error of an argument after several roundings
+TRIES = 12  # runs with slightly different arguments, which show whether a rule is stable
+STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # steps that show whether a function gives only integers
+NOISE = 2.0**-10  # the largest roughness, relative to the largest output element, that counts as rounding
 
 
 class Estimate(NamedTuple):
@@ -76,21 +81,20 @@ class Differences:
         kind: the ``numpy.finfo`` of the output, with its precision and its smallest number.
     """
 
-    def __init__(self, move: Callable[[float], Array], here: Array, kind: Any, step: float = FIRST) -> None:
+    def __init__(self, move: Callable[[float], Array], here: Array, kind: Any) -> None:
         self._move = move
         self._here = here
         self._eps, self._tiny = float(kind.eps), float(kind.smallest_subnormal)
-        self._step = step
         self._coarse: Array = np.zeros(here.shape)
         self.one_step = True
-        self.best = self._at(step)
+        self.best = self._at(FIRST)
         self.doubt: Array = np.zeros(here.shape)
         self.confirmed: Array = np.zeros(here.shape, bool)
 
     def count_in(self, coarse: Array) -> None:
         """Increase the estimated rounding error, because numbers as large as ``coarse`` occur inside the function."""
         self._coarse = np.maximum(self._coarse, coarse)
-        least = ROUNDINGS * self._eps * coarse / self._step
+        least = ROUNDINGS * self._eps * coarse / FIRST
         self.best = self.best._replace(rounding=np.maximum(self.best.rounding, least))
 
     @property
@@ -130,7 +134,7 @@ class Differences:
         before, straight = self.best, np.ones(self._here.shape, bool)
         for number, step in enumerate(steps, 1):
             found = self._at(step)
-            if step > self._step:  # the function is never straighter over a larger step than over a smaller one
+            if step > FIRST:  # the function is never straighter over a larger step than over a smaller one
                 straight &= found.reliable
                 found = found._replace(reliable=straight)
             self._merge(found, before)
@@ -297,22 +301,22 @@ class AtPoint:
         """Return a random direction of argument ``i`` as one flat array."""
         return row(map_leaves(lambda a: direction(to_host(a), rng), self._args[i]))
 
-    def all_differences(self, rng: np.random.Generator, step: float) -> list[tuple[Array, Differences]]:
-        """Return a random direction of each argument, and the differences along it.
+    def slopes(self, rng: np.random.Generator, ties: bool) -> list[Slope]:
+        """Return the derivative with respect to each argument, along a random direction of it.
 
-        Numbers as large as the largest slope occur inside the function, so these and later differences are rounded so.
+        Numbers as large as the largest slope occur inside the function, so all differences are rounded so.
         """
         directions = [self.direction(i, rng) for i in range(len(self.values))]
-        found = [self.differences(i, v, step) for i, v in enumerate(directions)]
+        found = [self.differences(i, v) for i, v in enumerate(directions)]
         for each in found:
             self._coarse = np.maximum(self._coarse, abs(each.best.slope))
         for each in found:
             each.count_in(self._coarse)
-        return list(zip(directions, found))
+        return [Slope(self, i, v, each, rng, ties) for i, (v, each) in enumerate(zip(directions, found))]
 
-    def differences(self, i: int, v: Array, step: float) -> Differences:
+    def differences(self, i: int, v: Array) -> Differences:
         """Return the differences along ``v`` of argument ``i``."""
-        found = Differences(lambda t: self.along(i, v, t), self.here, self.kind, step)
+        found = Differences(lambda t: self.along(i, v, t), self.here, self.kind)
         found.count_in(self._coarse)
         return found
 
@@ -332,6 +336,133 @@ class AtPoint:
         """Return a random cotangent of the output, of length 1."""
         drawn = rng.standard_normal(self.here.shape) + 1j * rng.standard_normal(self.here.shape)
         return shaped(drawn / max(float(np.linalg.norm(drawn)), 1e-12), self.output)
+
+
+class Slope:
+    """The derivative of a function at a point along ``v`` of argument ``i``, by its rules and by differences.
+
+    Attributes:
+        u: the cotangent of the output for which both are measured. In it all slopes count alike.
+        exact, numeric: the derivative by the rules, and by differences.
+        size: the sum of the absolute values of what the elements of the argument add to ``exact``.
+        errors: the possible differences of the two derivatives, by their reason.
+        bend: the disagreement of the differences on the two sides.
+        complete: whether every element of the output took part.
+    """
+
+    def __init__(
+        self, point: AtPoint, i: int, v: Array, found: Differences, rng: np.random.Generator, ties: bool
+    ) -> None:
+        self.point, self.i, self.v, self.found, self.rng, self.ties = point, i, v, found, rng, ties
+        self.eps = float(point.kind.eps)
+        self.largest = max([1.0, *map(_largest, point.values), _largest(point.here)])  # of the numbers that are known
+        self.measure()
+
+    def measure(self) -> None:
+        """Measure both derivatives with the differences found so far."""
+        best, reliable, u = self.found.best, self.found.reliable, weights(self.found, self.rng)
+        parts = self._parts(self.point, u)
+        self.u, self.exact, self.numeric = u, float(np.sum(parts).real), float(np.sum(u * best.slope).real)
+        self.size, self.complete = float(np.sum(abs(parts))), bool(reliable.all())
+        self.errors = self.found.errors(abs(u))
+        if math.isfinite(self.exact):  # the rule is rounded too
+            self.errors["rounding"] += ROUNDINGS * self.eps * self.size
+        self.bend = float(np.sum(abs(u) * np.where(reliable, best.bend, 0.0)))
+
+    def along(self) -> list[float]:
+        """Return both derivatives, for a direction and a cotangent of length 1."""
+        return [number / _length(self.u) / _length(self.v) for number in (self.exact, self.numeric)]
+
+    def _parts(self, point: AtPoint, u: Array) -> Array:
+        """Return what each element adds to the derivative: 0 where ``v`` is 0, even if its cotangent is infinite."""
+        return np.where(self.v == 0, 0.0, point.pulled(u)[self.i]) * self.v
+
+    def __call__(self, u: Array) -> float:
+        """Return the derivative from the rules for the cotangent ``u``."""
+        return float(np.sum(self._parts(self.point, u)).real)
+
+    def count_noise(self) -> None:
+        """Measure again, with the rounding inside the function, which may be larger than that of its result."""
+        rough = self.found.roughness()
+        noise = rough <= NOISE * abs(self.point.here).max(initial=0.0)  # a rougher result: the step is too large
+        self.found.count_in(np.where(noise, np.minimum(rough / self.eps, self.largest), 0.0))
+        self.measure()
+
+    def steps(self, coarse_first: bool) -> Iterator[bool]:
+        """Measure with one other step per iteration. Yield True after the last step."""
+        for last in self.found.steps(coarse_first):
+            self.measure()
+            yield last
+
+    def of_small_elements(self) -> Slope | None:
+        """Return the derivative along those elements of the direction that the others may hide; None if there are none."""
+        v = np.where(abs(self.v) < HIDDEN * abs(self.v).max(initial=0.0), self.v, 0.0)
+        if not v.any():
+            return None
+        return Slope(self.point, self.i, v, self.point.differences(self.i, v), self.rng, self.ties)
+
+    def objections(self) -> dict[str, float]:
+        """Return further possible differences between the two derivatives, by their reason. This is slow."""
+        u, exact, best = self.u, self.exact, self.found.best
+        flat, step = best.slope == 0, best.step
+        # An element that does not change may be small compared with numbers inside the formula (a 1, the argument).
+        inside = self.eps * self.largest
+        unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
+        return {
+            "flat": min(unseen, abs(exact - self(np.where(flat, 0.0, u)))),
+            "unstable": self._instability(u),
+            "jump": math.inf if exact == 0 and self._is_whole() else 0.0,
+        }
+
+    def _instability(self, u: Array) -> float:
+        """Return how far the rule's results near the point differ from each other.
+
+        They differ if two numbers are nearly equal, or near a singular matrix. If a rule is wrong at this point alone, only
+        its result here differs from the others.
+        """
+        found = self.found
+        changes = self._spread(u, [self._beside(u, NEAR)[0] for _ in range(TRIES)])
+        for step in np.unique(found.best.step[found.reliable]):
+            part = np.where(found.best.step == step, u, 0.0)
+            pairs = [self._beside(part, step) for _ in range(TRIES)]
+            changes += self._spread(part, [(one + other) / 2 for one, other in pairs])  # smooth changes cancel
+        return changes
+
+    def _spread(self, u: Array, near: list[float]) -> float:
+        return _known(float(np.ptp([*near, self(u)] if self.ties else near)))
+
+    def _beside(self, u: Array, step: float) -> list[float]:
+        """Return the derivatives after a random move and its opposite: the argument by ``step``, others by ``NEAR``."""
+        point, rng = self.point, self.rng
+        moves = [(step if j == self.i else NEAR) * jitter(value, rng) for j, value in enumerate(point.values)]
+        found = []
+        for sign in (1, -1):
+            try:
+                near = point.beside([sign * move for move in moves])
+                found.append(float(np.sum(self._parts(near, u * (1 + NEAR * rng.uniform(-1, 1, u.shape)))).real))
+            except (ArithmeticError, ValueError):
+                return [math.nan, math.nan]
+        return found
+
+    def _is_whole(self) -> bool:
+        """Return whether the function gives only integers, so that its derivative is 0 between jumps."""
+        rows = [self.point.along(self.i, self.v, t) for t in STEPS]
+        return all(bool((np.rint(row) == row).all()) for row in rows)
+
+
+def _length(v: Any) -> float:
+    """Return the Euclidean norm, safe from overflow of the squares; 1 if all elements are 0."""
+    largest = float(abs(v).max(initial=0.0))
+    return largest * float(np.linalg.norm((v / largest).ravel())) if largest else 1.0
+
+
+def _largest(array: Array) -> float:
+    return float(abs(array[np.isfinite(array)]).max(initial=0.0))
+
+
+def _known(error: float) -> float:
+    """Return an error, or infinity if a function or a rule cannot be computed nearby."""
+    return math.inf if math.isnan(error) else error
 
 
 def double(value: Any) -> Any:

@@ -8,39 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitive import Primitive
-from ...errors import GraphError
-from ...guards.differences import FIRST, AtPoint, double
-from ...guards.judging import REASONS, Comparison, judge_all, unclear
+from ...guards.checking import Comparison, judge_all, unclear
+from ...guards.differences import AtPoint, double
 from .model import Edge, Graph, Node
-
-
-def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> dict[Edge, dict[str, Any]]:
-    """Return ``error``, ``uncertainty``, ``verdict`` and ``reason`` of each edge, as ``check_edges`` describes them.
-
-    Raises:
-        GraphError: the computation was not traced.
-    """
-    found = comparisons(graph, step=step, seed=seed)
-    if all(comparison.reason == "left out" for _, comparison in found):
-        raise GraphError(
-            "check_edges needs the operands of the operations: compute the tensor inside 'with minigrad.trace():'"
-        )
-    return {
-        edge: {
-            "error": comparison.error,
-            "uncertainty": comparison.uncertainty,
-            "verdict": comparison.verdict,
-            "reason": REASONS.get(comparison.reason, ""),
-        }
-        for edge, comparison in found
-    }
 
 
 def comparisons(
     graph: Graph,
     nodes: Iterable[Node] | None = None,
     *,
-    step: float = FIRST,
     seed: int = 0,
     skipped: tuple[type[Exception], ...] = (),
 ) -> list[tuple[Edge, Comparison]]:
@@ -57,7 +33,7 @@ def comparisons(
     for node in graph.operations() if nodes is None else nodes:
         if can_be_compared(node, into[node.id]):
             try:
-                found += compared(node, into[node.id], graph, rng, step)
+                found += compared(node, into[node.id], graph, rng)
                 continue
             except Exception as error:
                 if node.again is None and not isinstance(error, skipped):
@@ -77,15 +53,13 @@ def _differentiated(graph: Graph, operands: Sequence[Edge]) -> list[Edge]:
 
 
 @np.errstate(all="ignore")
-def compared(
-    node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator, step: float = FIRST
-) -> list[tuple[Edge, Comparison]]:
+def compared(node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator) -> list[tuple[Edge, Comparison]]:
     """Compare the derivative of one operation with respect to each of its operands."""
     differentiated = _differentiated(graph, operands)
     again = Again(node, operands, differentiated)
-    if again.is_unsteady():
+    if node.again is not None and again.is_unsteady():
         return [(edge, unclear("unsteady")) for edge in differentiated]
-    return list(zip(differentiated, judge_all(again, rng, step=step)))
+    return list(zip(differentiated, judge_all(again, rng)))
 
 
 class Again(AtPoint):
@@ -110,5 +84,5 @@ class Again(AtPoint):
         return outputs
 
     def is_unsteady(self) -> bool:
-        """Return whether a Function, which may draw random numbers, gives another result for the same operands."""
-        return self._node.again is not None and not np.array_equal(self.at([None] * len(self.values)), self.here, True)
+        """Return whether it gives another result for the same operands, as a Function that draws random numbers does."""
+        return not np.array_equal(self.at([None] * len(self.values)), self.here, True)

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ...guards.differences import FIRST
+from ...errors import GraphError
+from ...guards.checking import REASONS
 from ..draw.drawn import DrawnEdge, DrawnGraph
 from ..drawing import Drawing
 from ..record.capture import capture
-from ..record.derivatives import check_derivatives
+from ..record.derivatives import comparisons
 
 
-def check_edges(
-    tensors: Tensor | Sequence[Tensor], params: Any = None, *, step: float = FIRST, seed: int = 0
-) -> Drawing:
+def check_edges(tensors: Tensor | Sequence[Tensor], params: Any = None, *, seed: int = 0) -> Drawing:
     """Compare every operation's derivative with respect to each operand with finite differences, and draw the verdicts.
 
     Every operation runs again on its own, in double precision, on the operands that the trace has recorded. ``v`` is a random
@@ -26,7 +25,6 @@ def check_edges(
 
     Args:
         tensors, params: a Tensor or a list of Tensors, and names for tensors, as in :func:`draw_dot`.
-        step: the first ``h``, relative to each element.
         seed: the seed of the random directions and weights.
 
     Returns:
@@ -49,7 +47,21 @@ def check_edges(
         [('x', 'agrees'), ('y', 'agrees'), ('a', 'agrees')]
     """
     graph = capture(tensors, params, caller="check_edges")
-    return Drawing.of(graph, edges=check_derivatives(graph, step=step, seed=seed))
+    found = comparisons(graph, seed=seed)
+    if all(comparison.reason == "left out" for _, comparison in found):
+        raise GraphError(
+            "check_edges needs the operands of the operations: compute the tensor inside 'with minigrad.trace():'"
+        )
+    said = {
+        edge: {
+            "error": comparison.error,
+            "uncertainty": comparison.uncertainty,
+            "verdict": comparison.verdict,
+            "reason": REASONS.get(comparison.reason, ""),
+        }
+        for edge, comparison in found
+    }
+    return Drawing.of(graph, edges=said)
 
 
 def wrong_edges(graph: DrawnGraph) -> list[DrawnEdge]:

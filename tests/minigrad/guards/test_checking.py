@@ -184,11 +184,11 @@ def test_what_is_infinite_or_nan_is_refused(f: Callable[[Any], Any], message: st
         check_grads(f, [np.array([0.0, 1.0])])
 
 
-def test_the_tolerance_and_the_first_step_may_be_given() -> None:
+def test_the_tolerance_may_be_given() -> None:
     slightly = sine(x=lambda g, x: g * np.cos(x) * 1.001)
     check_grads(slightly, [X], 1, rtol=0.01)
     with pytest.raises(GradientError):
-        check_grads(slightly, [X], 1, step=2.0**-12)
+        check_grads(slightly, [X], 1)
 
 
 def test_what_it_takes() -> None:

@@ -14,7 +14,7 @@ from minigrad.engine.primitive import Primitive
 from minigrad.graph import Drawing, Edge, Graph
 from minigrad.graph.draw.drawn import DrawnEdge
 from minigrad.graph.record.derivatives import can_be_compared, compared
-from minigrad.guards.judging import Comparison
+from minigrad.guards.checking import Comparison
 from tests.minigrad.graph.watch.random_programs import KINKED, program
 
 pytestmark = pytest.mark.filterwarnings("ignore")
