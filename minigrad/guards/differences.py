@@ -369,9 +369,10 @@ class Slope:
             self.errors["rounding"] += ROUNDINGS * self.eps * self.size
         self.bend = float(np.sum(abs(u) * np.where(reliable, best.bend, 0.0)))
 
-    def along(self) -> list[float]:
+    def along(self) -> tuple[float, float]:
         """Return both derivatives, for a direction and a cotangent of length 1."""
-        return [number / _length(self.u) / _length(self.v) for number in (self.exact, self.numeric)]
+        lengths = _length(self.u), _length(self.v)
+        return self.exact / lengths[0] / lengths[1], self.numeric / lengths[0] / lengths[1]
 
     def _parts(self, point: AtPoint, u: Array) -> Array:
         """Return what each element adds to the derivative: 0 where ``v`` is 0, even if its cotangent is infinite."""
