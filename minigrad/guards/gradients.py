@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..device import to_host
 from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..rules import einsum, elementwise, indexing, linalg, shaping
@@ -24,6 +25,12 @@ WEIGHING = {linalg.matmul, elementwise.multiply, einsum.einsum, indexing.getitem
 def norm(value: Any) -> float:
     """Return the Euclidean norm over all elements of an array or a Tensor as a Python number."""
     return float(norm_there(value.data if isinstance(value, Tensor) else value))
+
+
+def single(value: Any) -> complex | None:
+    """Return the only element of an array or a Tensor as a Python number; None if it has several."""
+    array = value.data if isinstance(value, Tensor) else value
+    return to_host(array).item() if array.size == 1 else None
 
 
 def norm_there(array: Any) -> Any:

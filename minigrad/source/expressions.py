@@ -75,23 +75,6 @@ class _Indices(ast.NodeTransformer):
         return ast.Constant(run(*pair))
 
 
-def operands(node: ast.AST) -> list[ast.expr]:
-    """Return what an operator computes with; the arguments by position, up to the first starred one, for a call."""
-    match node:
-        case ast.BinOp():
-            return [node.left, node.right]
-        case ast.AugAssign():
-            return [node.target, node.value]
-        case ast.UnaryOp():
-            return [node.operand]
-        case ast.Subscript() | ast.Attribute():
-            return [node.value]
-        case ast.Call():
-            starred = next((i for i, each in enumerate(node.args) if is_starred(each)), len(node.args))
-            return node.args[:starred]
-    return []
-
-
 def element(given: Sequence[ast.expr], position: int) -> ast.expr | None:
     """Return one of the operands that the program passes as a list."""
     if given and isinstance(given[0], (ast.List, ast.Tuple)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 from collections.abc import Callable
 from types import CodeType
@@ -33,6 +34,11 @@ def body_of(function: Callable[..., Any]) -> list[ast.stmt] | None:
         if _vocabulary(_compiled(node)) == _vocabulary(code):
             return [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
     return None
+
+
+def names_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return what the names in the text of a function mean: those of its module, and those of the functions around it."""
+    return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
 def _is_at(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:

@@ -242,6 +242,12 @@ class Index:
         parent = self.parents.get(node)
         return isinstance(parent, ast.Return) or (isinstance(parent, ast.Lambda) and parent.body is node)
 
+    def parameters(self, operand: ast.AST) -> set[str]:
+        """Return the names of the parameters of the function around an operand."""
+        function = next((n for n in self.around(operand) if isinstance(n, (ast.FunctionDef, ast.Lambda))), None)
+        found = () if function is None else ast.walk(function.args)
+        return {parameter.arg for parameter in found if isinstance(parameter, ast.arg)}
+
     def given(self, operand: ast.expr, call: ast.Call) -> ast.expr | None:
         """Return the argument of ``call`` for an operand that is a parameter of its function; None for other operands."""
         function = next((n for n in self.around(operand) if isinstance(n, (ast.FunctionDef, ast.Lambda))), None)
@@ -291,6 +297,23 @@ def callee(node: ast.AST) -> str:
     """Return the last name of the function that a call calls; an empty text if it has none."""
     function = getattr(node, "func", None)
     return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """Return what an operator computes with; the arguments by position, up to the first starred one, for a call."""
+    match node:
+        case ast.BinOp():
+            return [node.left, node.right]
+        case ast.AugAssign():
+            return [node.target, node.value]
+        case ast.UnaryOp():
+            return [node.operand]
+        case ast.Subscript() | ast.Attribute():
+            return [node.value]
+        case ast.Call():
+            starred = next((i for i, each in enumerate(node.args) if is_starred(each)), len(node.args))
+            return node.args[:starred]
+    return []
 
 
 def call_at(node: ast.AST) -> ast.Call | None:

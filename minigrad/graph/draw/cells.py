@@ -19,11 +19,8 @@ def cells(node: Node) -> list[list[str]]:
     if node.kind == "constant":
         return [[f"data {numbers(node.value)}"]]
     several = isinstance(node.value, tuple)
-    values = node.value if several else (node.value,)
-    gradients = [node.cotangent.get(i) for i in range(len(values))] if isinstance(node.cotangent, dict) else None
     rows = []
-    for i, value in enumerate(values):
-        gradient = gradients[i] if gradients else None if several else node.cotangent
+    for i, (value, gradient) in enumerate(zip(node.values, node.gradients)):
         label = f"[{i}] data" if several else "data"
         word = ".grad" if node.held is not None and node.held[0] == node.gradient else "grad"
         rows.append([f"{label} {numbers(value)}", f"{word} {numbers(gradient)}"])

@@ -17,28 +17,30 @@ from .html import asset
 Sentences = dict[str, str]  # by language
 
 
-def add_causes(graph: Graph, nodes: Sequence[dict[str, Any]]) -> None:
-    """Set ``bad`` and ``badGradient`` of culprits, which made a NaN or infinity, and of victims, and ``why`` of culprits."""
-    into = graph.edges_into()
-    labels = [about["name"] for about in nodes]
-    for number, mark in forward_marks(graph).items():
-        node, about = graph.nodes[number], nodes[number]
+def causes_of(graph: Graph) -> list[dict[str, Any]]:
+    """Return for each node ``bad`` and ``badGradient``, "culprit" or "victim" of a NaN or infinity, and ``why`` of culprits."""
+    marks, contributions = forward_marks(graph), list(bad_contributions(graph))
+    into, labels = graph.edges_into(), [node.label for node in graph.nodes]
+    found: list[dict[str, Any]] = [{"bad": None, "badGradient": None, "why": None} for _ in graph.nodes]
+    for number, mark in marks.items():
+        node, about = graph.nodes[number], found[number]
         about["bad"] = mark
         if mark == "culprit":
             about["why"] = sentences("given") if node.operation is None else _forward_cause(node, into[number], labels)
     reached: dict[int, str] = {}  # the nodes whose gradient is not finite, as culprits or victims
-    for edge, total in bad_contributions(graph):
+    for edge, total in contributions:
         reached.setdefault(edge.source, "victim" if total is None else "culprit")
-        node, about = graph.nodes[edge.target], nodes[edge.target]
-        marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
+        node, about = graph.nodes[edge.target], found[edge.target]
+        marked = about["bad"] is not None or any(found[e.source]["bad"] is not None for e in into[node.id])
         if total is None and not (marked or is_bad(node.cotangent)) and about["badGradient"] is None:
             about["badGradient"] = "culprit"
             about["why"] = about["why"] or _backward_cause(node, into[node.id], edge, labels)
-    for node, about in zip(graph.nodes, nodes):
+    for node, about in zip(graph.nodes, found):
         if about["badGradient"] is None and (node.id in reached or is_bad(node.cotangent)):
             about["badGradient"] = reached.get(node.id, "victim")
             if about["badGradient"] == "culprit":  # all its contributions are finite
                 about["why"] = about["why"] or sentences("sum", **_limits(np.dtype(node.dtype)))
+    return found
 
 
 def _forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:

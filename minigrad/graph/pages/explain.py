@@ -17,14 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..._source import program_variable
-from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
-from ...errors import ArgumentError, GraphError, MinigradError
-from ...guards.origin import summed_contributions
-from ..record.capture import capture
+from ...errors import ArgumentError, MinigradError
+from ..record.capture import swept
 from ..record.derivatives import comparisons
 from ..record.model import Graph
-from .causes import add_causes
+from .causes import causes_of
 from .formulas import said_of_operations, said_of_rules
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
@@ -33,10 +31,11 @@ from .points import data_of
 from .programs import program
 from .replay import replay_data
 from .scenes import scenes
-from .tensors import MOST_MOVED, Tensors, gradients_of, shown, values_of
+from .tensors import MOST_MOVED, Tensors, shown
 
 MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
 MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
+UNCHECKED = MinigradError, ArithmeticError, ValueError, TypeError  # an operation that raises one of them has no check
 MOST_NUMBERS = 4_000_000  # elements of all results; above this, running them a second time takes long
 
 Data = dict[str, Any]
@@ -119,7 +118,7 @@ def explain(
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     tokens = program_variable("tokens")
-    graph = _swept(tensor, params)
+    graph = swept(tensor, params, caller="explain")
     with _collector_at_rest():
         data = page_data(graph, check, show, tokens)
     data["lesson"], data["step"] = validated(lesson, data), step
@@ -147,64 +146,6 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-# --- the sweep to show ---
-
-
-def _swept(tensor: Tensor, params: Any) -> Graph:
-    """Return the graph with the contributions of a sweep from ``tensor``: the last one, or else a new one."""
-    graph = capture(tensor, params, caller="explain")
-    if not isinstance(tensor, Tensor):
-        raise ArgumentError(f"explain needs a Tensor, got {type(tensor).__name__}")
-    operations = list(graph.operations())
-    untraced = sum(node.value is None for node in operations)
-    if not operations:
-        raise GraphError(f"explain({tensor._describe()}): it was given, not computed, so there is no step to show")
-    if untraced:
-        raise GraphError(
-            f"explain needs the values of the operations, and {untraced} of {len(operations)} were recorded without values: "
-            "run the whole computation inside 'with minigrad.trace():'"
-        )
-    if _is_its_own_sweep(graph, tensor):
-        return graph
-    if any(entry.kept is None for entry in tape(tensor)):
-        raise GraphError(
-            "explain has no backward pass to show: the trace has recorded none from this tensor, and a backward pass from "
-            "another tensor has freed the graph; call explain before that pass, or give that pass retain_graph=True"
-        )
-    sweep({tensor._node: tensor._cotangent(None)}, retain_graph=True)
-    return capture(tensor, params, caller="explain")
-
-
-def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
-    """Return whether the recorded gradients come from a sweep that began at ``tensor``.
-
-    They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
-    a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
-    """
-    end, output = graph.ends[0]
-    if gradients_of(graph.nodes[end])[output] is None:
-        return False
-    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
-    different = {
-        node.id
-        for node in graph.operations()
-        for i, arrived in enumerate(gradients_of(node))
-        if not _close(arrived, sums.get((node.id, i))) and node.id != end
-    }
-    return not different or different <= {
-        node.id for node, entry in zip(graph.operations(), tape(tensor)) if entry.hooks and entry.hooks.functions
-    }
-
-
-def _close(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    return bool(np.array_equal(a, b)) or np.allclose(a, b, rtol=1e-3, equal_nan=True)
-
-
-# --- the data of the page ---
-
-
 def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens: Any = None) -> Data:
     """Return all data of the page. ``tokens`` is what the program calls so; see ``explain`` for the others.
 
@@ -215,10 +156,15 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     labels = [node.label for node in graph.nodes]
     code, spans = program(graph)
     drawn, home = scenes(graph, labels)
-    tensors = Tensors(graph)
-    views = shown(show, graph, tokens)
+    tensors, views = Tensors(graph), shown(show, graph, tokens)
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
+    points = data_of(show, graph, views)
     operations, rules = said_of_operations(graph), said_of_rules(graph)
+    causes = causes_of(graph)
+    # An operation that cannot run again near its operands has no check. The page says how many there are.
+    few = len(graph.edges_into()) <= MOST_CHECKED
+    compared = comparisons(graph, skipped=UNCHECKED) if check or (check is None and few) else []
+    replay = replay_data(graph)
     nodes = [
         {
             "name": label,
@@ -228,8 +174,10 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
             "named": not node.expression,
             "numeral": node.numeral,
         }
-        | {"span": span, "scene": scene, "bad": None, "badGradient": None, "why": None, **arrays, **said}
-        for node, label, span, scene, arrays, said in zip(graph.nodes, labels, spans, home, values, operations)
+        | {"span": span, "scene": scene, **cause, **arrays, **said}
+        for node, label, span, scene, cause, arrays, said in zip(
+            graph.nodes, labels, spans, home, causes, values, operations
+        )
     ]
     edges = [
         {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
@@ -243,26 +191,23 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
         steps += [
             (kind, numbers[edge]) for kind in (("product",) if edge.raw is edge.contribution else ("product", "fit"))
         ]
-    add_causes(graph, nodes)
-    if check or (check is None and turn <= MOST_CHECKED):
-        # An operation that cannot run again near its operands has no check. The page says how many there are.
-        for edge, compared in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
-            if math.isfinite(compared.exact) and math.isfinite(compared.numeric):
-                edges[numbers[edge]]["check"] = compared._asdict()
-            elif compared.reason in ("left out", "unsteady"):
-                edges[numbers[edge]]["unchecked"] = True
+    for edge, found in compared:
+        if math.isfinite(found.exact) and math.isfinite(found.numeric):
+            edges[numbers[edge]]["check"] = found._asdict()
+        elif found.reason in ("left out", "unsteady"):
+            edges[numbers[edge]]["unchecked"] = True
     return {
-        "title": graph.nodes[graph.ends[0][0]].label,
+        "title": labels[graph.ends[0][0]],
         "program": code,
         "nodes": nodes,
         "edges": edges,
         "steps": steps,
         "turn": turn,
         "end": graph.ends[0],
-        "replay": replay_data(graph),
+        "replay": replay,
         "modules": [{"name": module.title} for module in graph.modules],
         "scenes": drawn,
-        "data": data_of(show, graph, views),
+        "data": points,
         "lesson": None,
         "step": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
@@ -282,7 +227,7 @@ def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
     if find_spec("...codegen", __package__) is None:
         return None
     operations = list(graph.operations())
-    numbers = sum(np.size(value) for node in operations for value in values_of(node))
+    numbers = sum(np.size(value) for node in operations for value in node.values)
     if len(operations) > MOST_WRITTEN or numbers > MOST_NUMBERS:
         limits = {"operations": len(operations), "numbers": numbers, "most": MOST_WRITTEN, "mostNumbers": MOST_NUMBERS}
         return {"reason": "tooLarge", **limits}

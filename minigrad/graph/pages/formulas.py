@@ -30,7 +30,7 @@ from ...engine.registry import is_elementwise, registry
 from ...rules.about import depends_elementwise, derivative, known, reading_of, rule_of
 from ...rules.indexing import clip
 from ...rules.neural import softmax
-from ...source.functions import returned_expression
+from ...source.functions import names_of, returned_expression
 from ...source.index import value_of
 from ..record.model import Edge, Graph, Node
 from .html import LANGUAGES, asset
@@ -239,11 +239,6 @@ def shown_text(expression: ast.expr, answer: str, rule: Any) -> str:
     tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy, because visiting changes it
     text = ast.unparse(_ForPeople({"ans": ast.Name(answer)}, names_of(rule)).visit(tree))
     return re.sub(r"\.T\b", "^T", text).replace(" ** ", "^")
-
-
-def names_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what the names in the text of a function mean: those of its module, and those of the functions around it."""
-    return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
 class _ForPeople(ast.NodeTransformer):

@@ -67,12 +67,6 @@ def is_points(show: Any, graph: Graph) -> bool:
     return pair or all("points" not in (node.label, node.name) for node in graph.nodes)
 
 
-def is_images(node: Node) -> bool:
-    """Return whether a value has the shape of images, and needs no gradient: (examples, 1 or 3 channels, height, width)."""
-    shape = node.shape or ()
-    return node.kind == "constant" and len(shape) == 4 and shape[1] in (1, 3) and min(shape[2:]) >= 4
-
-
 def _is_points(node: Node) -> bool:
     shape = node.shape or ()
     features = shape[1] if len(shape) == 2 else 1

@@ -23,9 +23,9 @@ import numpy as np
 
 from ...engine.primitive import Primitive
 from ...rules.about import derivative
-from ...source.functions import body_of
+from ...source.functions import body_of, names_of
 from ..record.model import Graph
-from .formulas import names_of, rule_behind
+from .formulas import rule_behind
 from .html import asset
 from .tensors import keyword_data
 

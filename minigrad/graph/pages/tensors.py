@@ -19,7 +19,7 @@ from ...rules.attention import scaled_dot_product_attention, weights_of
 from ...rules.neural import softmax
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
-from .points import is_images, is_points
+from .points import is_points
 
 Data = dict[str, Any]
 Shape = tuple[int, ...]
@@ -45,7 +45,7 @@ class Tensors:
         large = {id(a): a for a in _arrays(graph) if np.size(a) > MOST_SHOWN}
         size = {True: 0, False: 0}
         for node in graph.nodes:
-            size[node.kind == "constant"] += sum(map(np.size, values_of(node)))
+            size[node.kind == "constant"] += sum(map(np.size, node.values))
         self.room = PAGE - SCRIPTS - PER_EDGE * len(graph.edges)
         self.left = self.count = 0
         playable = size[False] <= MOST_MOVED and size[True] <= MOST_CONSTANTS
@@ -62,8 +62,8 @@ class Tensors:
     def _of_node(self, node: Node, operands: Sequence[Edge], show: Data | None) -> Data:
         view = None if show is None else show.get("shape")
         return {
-            "values": [self.array(value, view) for value in values_of(node)],
-            "gradients": [self.array(gradient, view) for gradient in gradients_of(node)],
+            "values": [self.array(value, view) for value in node.values],
+            "gradients": [self.array(gradient, view) for gradient in node.gradients],
             "weights": self.array(attention_of(node, operands)),
             "show": show,
             "keywords": keyword_data(node.keywords),
@@ -107,20 +107,10 @@ class Tensors:
 
 def _arrays(graph: Graph) -> Iterator[Any]:
     for node in graph.nodes:
-        yield from values_of(node)
-        yield from gradients_of(node)
+        yield from node.values
+        yield from node.gradients
     for edge in graph.edges:
         yield from (edge.raw, edge.contribution)
-
-
-def values_of(node: Node) -> tuple[Any, ...]:
-    return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
-
-
-def gradients_of(node: Node) -> list[Any]:
-    """Return the gradient of each output of a node; None if none has arrived."""
-    count = len(node.value) if isinstance(node.value, tuple) else 1
-    return [node.cotangent.get(i) if isinstance(node.cotangent, dict) else node.cotangent for i in range(count)]
 
 
 def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape | None = None) -> Data | None:
@@ -223,8 +213,10 @@ def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
             weights = node.value if node.primitive is softmax else attention_of(node, into.get(node.id, ()))
             if np.shape(weights)[-2:] == (len(tokens),) * 2:
                 found.setdefault(node.id, {"tokens": [list(tokens)] * 2})
-    for node in filter(is_images, graph.nodes):
-        found.setdefault(node.id, {"grey": True})
+    for node in graph.nodes:
+        shape = node.shape or ()  # of images: (examples, 1 or 3 channels, height, width)
+        if node.kind == "constant" and len(shape) == 4 and shape[1] in (1, 3) and min(shape[2:]) >= 4:
+            found.setdefault(node.id, {"grey": True})
     return found
 
 

@@ -14,14 +14,15 @@ import numpy as np
 from ...device import is_device_array
 from ...engine.fitting import fit
 from ...engine.messages import short
-from ...engine.tape import Entry, Output, entry_of, wengert_list
+from ...engine.tape import Entry, Output, entry_of, sweep, tape, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
-from ...guards.gradients import norm
+from ...guards.gradients import norm, single
+from ...guards.origin import summed_contributions
 from .model import Edge, Graph, ModuleBox, Node
 from .names import labels_of
 from .numerals import number_text
-from .trace import Constant, ModuleCall, TraceNote, frozen_copy, note_of, single
+from .trace import Constant, ModuleCall, TraceNote, frozen_copy, note_of
 
 
 def capture(
@@ -48,11 +49,67 @@ def capture(
                 f"{caller}({tensor._describe()}): it was not recorded, so it has no graph: compute it from a tensor "
                 "with requires_grad=True, outside no_grad()"
             )
-    entries = wengert_list(tensor._node for tensor in found)
+    entries = wengert_list([tensor._node for tensor in found])
     walk = Capture(_named(params, caller))
     walk.run(found, _with_origins(entries) if origins else entries)
     walk.take_gradients(origins and (len(found) > 1 or any(node.get("lane") for node in walk.nodes)))
     return walk.graph()
+
+
+def swept(tensor: Tensor, params: Any, *, caller: str) -> Graph:
+    """Return the graph with the contributions of a sweep from ``tensor``: the last one, or else a new one.
+
+    Raises:
+        GraphError: the computation was not traced, or the backward pass of another tensor has freed it.
+    """
+    graph = capture(tensor, params, caller=caller)
+    if not isinstance(tensor, Tensor):
+        raise ArgumentError(f"{caller} needs a Tensor, got {type(tensor).__name__}")
+    operations = list(graph.operations())
+    untraced = sum(node.value is None for node in operations)
+    if not operations:
+        raise GraphError(f"{caller}({tensor._describe()}): it was given, not computed, so there is no step to show")
+    if untraced:
+        raise GraphError(
+            f"{caller} needs the values of the operations, and {untraced} of {len(operations)} were recorded without values: "
+            "run the whole computation inside 'with minigrad.trace():'"
+        )
+    if _is_its_own_sweep(graph, tensor):
+        return graph
+    if any(entry.kept is None for entry in tape(tensor)):
+        raise GraphError(
+            f"{caller} has no backward pass to show: the trace has recorded none from this tensor, and a backward pass from "
+            f"another tensor has freed the graph; call {caller} before that pass, or give that pass retain_graph=True"
+        )
+    sweep({tensor._node: tensor._cotangent(None)}, retain_graph=True)
+    return capture(tensor, params, caller=caller)
+
+
+def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
+    """Return whether the recorded gradients come from a sweep that began at ``tensor``.
+
+    They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
+    a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
+    """
+    end, output = graph.ends[0]
+    if graph.nodes[end].gradients[output] is None:
+        return False
+    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
+    different = {
+        node.id
+        for node in graph.operations()
+        for i, arrived in enumerate(node.gradients)
+        if not _close(arrived, sums.get((node.id, i))) and node.id != end
+    }
+    return not different or different <= {
+        node.id for node, entry in zip(graph.operations(), tape(tensor)) if entry.hooks and entry.hooks.functions
+    }
+
+
+def _close(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b)) or np.allclose(a, b, rtol=1e-3, equal_nan=True)
 
 
 def _with_origins(entries: list[Entry]) -> list[Entry]:
@@ -116,14 +173,15 @@ class Capture:
         self.programs: dict[str, list[str]] = {}
         self.names = {_place(value): str(name) for name, value in named.items()}  # an array's key is its id
         self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
+        self.notes: dict[int, TraceNote] = {}  # by the id of an operation's node
         self.modules: dict[int, int] = {}  # from the number of a module's call to the id of its box
         self.calls: dict[Any, list[int]] = defaultdict(list)  # the boxes by the box around a module, and the module
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            self.operation(entry)
+        for entry, note in zip(entries, list(map(note_of, entries))):
+            self.operation(entry, note)
         for tensor in tensors:
             last = self.nodes[self.value(tensor._node)]
             self.ends.append((last["id"], tensor._node.index if type(tensor._node) is Output else 0))
@@ -154,33 +212,36 @@ class Capture:
         self.nodes.append(more)
         return number
 
-    def operation(self, entry: Entry) -> None:
-        note, keywords = note_of(entry), entry.keywords
+    def operation(self, entry: Entry, note: TraceNote | None) -> None:
+        keywords = entry.keywords
         operands = self.operands(entry, note)
         if note is not None and note.source is not None and note.source.file not in self.programs:
             self.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
         for source, program in note.callers if note is not None else ():
             self.texts.setdefault(source.file, program)
+        plan = entry.plan
         number = self.add(
             "named" if entry in self.names else "operation",
             entry,
             entry,
-            entry.primitive.name,
+            plan.primitive.name,
             self.names.get(entry),
             watched=note is not None,
             module=self.module(note.modules) if note else None,
             details=", ".join([f"{k}={short(v)}" for k, v in keywords.items() if v is not None]) if keywords else "",
             keywords=keywords,
-            primitive=getattr(entry.plan, "function", entry.primitive),
-            again=getattr(entry.plan, "again", None),
+            primitive=getattr(plan, "function", plan.primitive),
+            again=getattr(plan, "again", None),
             **self.noted(note),
         )
+        if note is not None:
+            self.notes[number] = note
         self.edges += [Edge(target=number, **operand) for operand in operands]
 
     def operands(self, entry: Entry, note: TraceNote | None) -> list[dict[str, Any]]:
         """Return the fields of the edges into an operation, without their target."""
         constants = {constant.position: constant for constant in note.constants} if note else {}
-        names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
+        names = entry.plan.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges: list[dict[str, Any]] = []
         for position, (name, parent) in enumerate(zip(names, entry.parents)):
             if parent is not None:
@@ -212,7 +273,6 @@ class Capture:
         several = isinstance(note.answer, tuple)
         return {
             **dict(zip(_NOTED, _noted(note))),
-            "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
             "callers": tuple(source for source, _ in note.callers),
             "origin": self.numbers.get(note.origin),
             "value": note.answer,
@@ -272,7 +332,12 @@ class Capture:
                 node["cotangent"] = edge.contribution if before is None else before + edge.contribution
 
     def take_gradients(self, several: bool) -> None:
-        """Set the gradient of each leaf: its cotangent, or its ``.grad`` if no sweep is recorded, or ``several`` at once."""
+        """Set the gradients of the operations, and of each leaf: its cotangent, or its ``.grad``.
+
+        It is the ``.grad`` if no sweep is recorded, or ``several`` at once.
+        """
+        for number, note in self.notes.items():
+            self.nodes[number]["gradient"] = math.hypot(*note.gradients.values()) if note.gradients else None
         for place, number in self.numbers.items():
             node = self.nodes[number]
             if node["kind"] not in ("parameter", "input"):

@@ -98,6 +98,17 @@ class Node:
         return self.kind == "constant" and bool(self.details) and self.label == self.details
 
     @property
+    def values(self) -> tuple[Any, ...]:
+        """The array of each output; empty without a trace."""
+        return self.value if isinstance(self.value, tuple) else () if self.value is None else (self.value,)
+
+    @property
+    def gradients(self) -> list[Any]:
+        """The gradient of each output; None if none has arrived."""
+        count = len(self.value) if isinstance(self.value, tuple) else 1
+        return [self.cotangent.get(i) if isinstance(self.cotangent, dict) else self.cotangent for i in range(count)]
+
+    @property
     def boxed(self) -> bool:
         """Whether the node is a module drawn as one box. The loss may be inside it."""
         return self.operation is not None and self.primitive is None

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
-from ...source.expressions import element, operands, printable, text_of
-from ...source.index import Index, callee, index_of, is_starred
+from ...source.expressions import element, printable, text_of
+from ...source.index import Index, callee, index_of, is_starred, operands
 from .model import Edge, Graph, Node
 from .numerals import number_text
 from .rounds import Callee, Rounds, Texts, told_apart
@@ -204,14 +204,18 @@ class _Names:
         assert source is not None
         program = self.program(source)
         here = program.at(source)
-        if here is None or self.handed_over(nodes, program, here):
+        if here is None:
+            self.inner(nodes, "")
+            return
+        given, target, returned = operands(here), program.target(here), program.returned(here)
+        if self.handed_over(nodes, program, here):
             self.inner(nodes, "")
             return
         result = self.result(nodes)
         if result is None or len(nodes) > 1:
             self.inner([node for node in nodes if node is not result], callee(here))
         if result is not None:
-            self.operation(result, program, here)
+            self.operation(result, program, here, target, returned)
         if _pythons(nodes[0]) == "sum" and isinstance(here, ast.Call) and here.args:
             self.summed(nodes, program, here)
             return
@@ -226,9 +230,9 @@ class _Names:
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
                     called, operation = _called(node), str(node.operation)
-                    self.value(edge, program, _operand(here, called, operation, edge.argument, position))
+                    self.value(edge, program, _operand(here, given, called, operation, edge.argument, position))
         if any(edge.source not in self.wanted for edge in values):
-            self.only_value(nodes, program, here)
+            self.only_value(nodes, program, here, given)
 
     def handed_over(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> bool:
         """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
@@ -267,7 +271,8 @@ class _Names:
         around = self.graph.around(node.module)
         return around[node.depth] if node.depth < len(around) else None
 
-    def operation(self, node: Node, program: Index, here: ast.AST) -> None:
+    def operation(self, node: Node, program: Index, here: ast.AST, target: ast.expr | None, returned: bool) -> None:
+        """Label an operation whose result has this ``target``, or is the value that a function returns."""
         called = _called(node)
         if node.lane and isinstance(here, ast.Call) and (called is None or called.name != node.operation):
             parts = _targets(program, here)  # in a backward pass the expression is grad(y, x) or backward()
@@ -275,8 +280,8 @@ class _Names:
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(text_of(program, parts[0]), True)
             return
-        level, target = 0, program.target(here)
-        for outer, call, number in self.calls(node) if program.returned(here) else ():
+        level = 0
+        for outer, call, number in self.calls(node) if returned else ():
             target = outer.target(call)  # in h = f(x), f returns this value
             if target is not None:
                 program, level = outer, number
@@ -338,7 +343,7 @@ class _Names:
             self.wanted[node.id] = Wanted(text, simple, reader, level)
             named = simple or isinstance(operand, ast.Subscript)
             (self.expressions.discard if named else self.expressions.add)(node.id)
-            if level > 0 or _is_parameter(program, operand):
+            if level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand)):
                 self.given.add(node.id)
             else:
                 self.given.discard(node.id)
@@ -355,12 +360,12 @@ class _Names:
                 self.value(added[0], program, element(call.args[:1], self.summands[call]))
                 self.summands[call] += 1
 
-    def only_value(self, nodes: Sequence[Node], program: Index, here: ast.AST) -> None:
+    def only_value(self, nodes: Sequence[Node], program: Index, here: ast.AST, given: Sequence[ast.expr]) -> None:
         """Label the input of a function of unknown content, if the expression has only one possible input."""
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
-        given = [self.graph.nodes[edge.source] for edge in edges]
-        sources = {n.id for n in given if (n.id < nodes[0].id if n.operation else not n.details)} - self.paths.keys()
+        read = [self.graph.nodes[edge.source] for edge in edges]
+        sources = {n.id for n in read if (n.id < nodes[0].id if n.operation else not n.details)} - self.paths.keys()
         if len(sources) == 1:
             (source,) = sources
             if source not in self.wanted:
@@ -368,7 +373,7 @@ class _Names:
                 self.value(
                     edge,
                     program,
-                    _only_operand(here, _called(nodes[0]), nodes[0].module is not None),
+                    _only_operand(here, given, _called(nodes[0]), nodes[0].module is not None),
                 )
 
 
@@ -383,45 +388,38 @@ def _pythons(node: Node) -> str:
     return called.name if called is not None and called.compiled else ""
 
 
-def _is_parameter(program: Index, operand: ast.expr) -> bool:
-    """Return whether an operand is a parameter of the function around it, which the function may have assigned since."""
-    function = next((n for n in program.around(operand) if isinstance(n, (ast.FunctionDef, ast.Lambda))), None)
-    parameters = () if function is None else ast.walk(function.args)
-    names = {parameter.arg for parameter in parameters if isinstance(parameter, ast.arg)}
-    return isinstance(operand, ast.Name) and operand.id in names
-
-
 # Operands in the text of an expression
 
 
-def _operand(node: ast.AST, called: Callee | None, operation: str, argument: str, position: int) -> ast.expr | None:
-    """Return the expression of one argument. The operation must be this whole expression."""
-    given = operands(node)
+def _operand(
+    node: ast.AST, given: Sequence[ast.expr], called: Callee | None, operation: str, argument: str, position: int
+) -> ast.expr | None:
+    """Return the expression of one argument, among what the expression is ``given``. The operation must be all of it."""
     if isinstance(node, ast.Call):
         if called is None or called.name != operation:
             return None
         for keyword in node.keywords:
             if keyword.arg == argument:
                 return keyword.value
-        given = _with_object(node, called)
+        given = _with_object(node, given, called)
         if argument.isdigit():  # one of a variable number of operands, in a list or after a text (einsum)
             return element(given, position)
     return given[position] if position < len(given) else None
 
 
-def _only_operand(node: ast.AST, called: Callee | None, module: bool) -> ast.expr | None:
+def _only_operand(node: ast.AST, given: Sequence[ast.expr], called: Callee | None, module: bool) -> ast.expr | None:
     """Return the only operand of a call that is not a literal; else None. ``module``: whether a module may be called."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
-    given = node.args if module and not any(map(is_starred, node.args)) else _with_object(node, called)
+    given = node.args if module and not any(map(is_starred, node.args)) else _with_object(node, given, called)
     found = [each for each in given if not isinstance(each, ast.Constant)]
     return found[0] if len(found) == 1 else None
 
 
-def _with_object(call: ast.Call, called: Callee | None) -> list[ast.expr]:
+def _with_object(call: ast.Call, given: Sequence[ast.expr], called: Callee | None) -> list[ast.expr]:
     """Return the arguments by position. For a method of a value, the value comes first."""
-    of_value = isinstance(call.func, ast.Attribute) and called is not None and called.of_value
-    return [call.func.value, *operands(call)] if isinstance(call.func, ast.Attribute) and of_value else operands(call)
+    of_value = called is not None and called.of_value
+    return [call.func.value, *given] if isinstance(call.func, ast.Attribute) and of_value else [*given]
 
 
 def _taker(index: Index, node: ast.AST, called: str) -> tuple[ast.expr | None, ast.expr | None]:

@@ -16,7 +16,7 @@ from ...device import is_device_array, to_host
 from ...engine.observers import Scope, active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
-from ...guards.gradients import norm
+from ...guards.gradients import norm, single
 from .rounds import Callee, Round, place_of
 
 SMALL = 512  # elements of an array whose bytes are compared at once, which is faster there
@@ -292,12 +292,6 @@ def _same(copy: Any, now: Any) -> bool:
         bits = np.dtype(f"u{copy.itemsize}")
         return bool(np.array_equal(copy.view(bits), now.view(bits)))
     return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
-
-
-def single(array: Any) -> complex | None:
-    """Return the only element of an array; None if it has several."""
-    number: complex | None = to_host(_array(array)).item() if array.size == 1 else None
-    return number
 
 
 def _array(value: Any) -> Any:

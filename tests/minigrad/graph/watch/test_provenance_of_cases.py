@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import AnomalyError, Tensor
-from minigrad.graph.pages.causes import add_causes
+from minigrad.graph.pages.causes import causes_of
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
 from minigrad.guards.origin import first_bad, is_bad
@@ -78,11 +78,7 @@ def run(case: Case, arrays: list[Any], seed: Any) -> None:
     found = find_nan(loss)
     if found is not None:
         check(found)
-    graph = capture(loss)
-    nodes: list[dict[str, Any]] = [
-        {"name": node.label, "bad": None, "badGradient": None, "why": None} for node in graph.nodes
-    ]
-    add_causes(graph, nodes)
+    nodes = causes_of(capture(loss))
     culprits = [node for node in nodes if "culprit" in (node["bad"], node["badGradient"])]
     assert bool(culprits) >= (found is not None) and all(set(node["why"]) == {"en", "ja"} for node in culprits)
     assert not any("{" in text for node in culprits for text in node["why"].values())
