@@ -16,8 +16,7 @@ from .._source import SourceLine, of_library
 from ..engine.primitive import Primitive
 from ..engine.registry import registry
 from ..engine.tensor import Tensor
-from ..source.expressions import operands
-from ..source.index import FUNCTIONS, Index, callee, index_of, names_in, value_of, written_by
+from ..source.index import FUNCTIONS, Index, callee, index_of, names_in, operands, value_of, written_by
 
 DEEPEST = 6  # nested containers that are searched for tensors and arrays
 MOST_VALUES = 4000  # values that are searched

@@ -151,7 +151,7 @@ def judge_all(
         return [unclear("infinite")] * len(point.values)
     judged = []
     for slope in point.slopes(rng, ties):
-        result, small = judge(slope, tolerance), slope.of_small_elements()
+        small, result = slope.of_small_elements(), judge(slope, tolerance)
         while result.verdict != "wrong" and small is not None:
             found = judge(small, tolerance)
             result = found if found.verdict == "wrong" else result
@@ -199,7 +199,7 @@ def _judge(slope: Slope, tolerance: float, last: bool = False) -> Comparison:
     reason = slope.found.why_unreliable() if reason == "unreliable" else reason
     own = sum(errors.values()) - errors["doubt"]  # includes the objections, if they were asked for
     scale = max(abs(exact), abs(numeric)) or 1.0
-    return Comparison(*slope.along(), abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
+    return Comparison(*slope.along, abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
 
 
 def _verdict(slope: Slope, errors: Mapping[str, float], allowed: float, tells: float, last: bool) -> tuple[str, str]:

@@ -348,6 +348,7 @@ class Slope:
         errors: the possible differences of the two derivatives, by their reason.
         bend: the disagreement of the differences on the two sides.
         complete: whether every element of the output took part.
+        along: both derivatives, for a direction and a cotangent of length 1.
     """
 
     def __init__(
@@ -368,11 +369,8 @@ class Slope:
         if math.isfinite(self.exact):  # the rule is rounded too
             self.errors["rounding"] += ROUNDINGS * self.eps * self.size
         self.bend = float(np.sum(abs(u) * np.where(reliable, best.bend, 0.0)))
-
-    def along(self) -> tuple[float, float]:
-        """Return both derivatives, for a direction and a cotangent of length 1."""
-        lengths = _length(self.u), _length(self.v)
-        return self.exact / lengths[0] / lengths[1], self.numeric / lengths[0] / lengths[1]
+        lengths = _length(u), _length(self.v)
+        self.along = self.exact / lengths[0] / lengths[1], self.numeric / lengths[0] / lengths[1]
 
     def _parts(self, point: AtPoint, u: Array) -> Array:
         """Return what each element adds to the derivative: 0 where ``v`` is 0, even if its cotangent is infinite."""

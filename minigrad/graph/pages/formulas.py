@@ -139,7 +139,7 @@ def _derivative(edge: Edge, node: Node, operands: Sequence[Edge]) -> Data:
     found = None if edge.contribution is None else formula(node.primitive, edge.argument)
     if found is None:
         return {"equation": None, "answer": "y", "elementwise": False}
-    tree = equation(found, node.primitive, edge.argument, formula_values(node, operands, edge))
+    tree = equation(found, formula_values(node, operands, edge))
     return {"equation": tree, "answer": found.answer, "elementwise": found.elementwise}
 
 
@@ -154,11 +154,13 @@ class Formula:
         text: the readable formula.
         answer: the name of the output in the text.
         elementwise: whether each element depends only on the elements at the same position.
+        for_shapes: a function that returns a better text for some shapes or keywords, and None for the others.
     """
 
     text: str
     answer: str = "y"
     elementwise: bool = False
+    for_shapes: Callable[..., str | None] | None = None
 
 
 def formula(primitive: Any, argument: str | int) -> Formula | None:
@@ -213,13 +215,15 @@ def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
     if not isinstance(primitive, Primitive):  # a Function class
         return Formula(f"{primitive.__name__}.backward(g)")
     answer = "out" if "y" in primitive.arguments else "y"
-    elementwise, said = depends_elementwise(primitive), derivative(primitive, argument).formula
-    if said is not None:
-        return Formula(said, answer, elementwise)
+    elementwise, said = depends_elementwise(primitive), derivative(primitive, argument)
+    if said.formula is not None:
+        return Formula(said.formula, answer, elementwise, said.for_shapes)
     if primitive.composition is not None:  # labels and masks have no derivative; the words of the forward describe none
         return None if known(primitive).formulas or rule is primitive.compute else _words_of(rule)
     found = returned_expression(rule)
-    return _words_of(rule) if found is None else Formula(shown_text(found, answer, rule), answer, elementwise)
+    if found is None:
+        return _words_of(rule)
+    return Formula(shown_text(found, answer, rule), answer, elementwise, said.for_shapes)
 
 
 def _words_of(rule: Callable[..., Any]) -> Formula | None:
@@ -274,15 +278,14 @@ class _ForPeople(ast.NodeTransformer):
 # --- from a formula to its tree -------------------------------------------------------------------------------------
 
 
-def equation(found: Formula, primitive: Any, argument: str, values: Mapping[str, Any]) -> Tree:
+def equation(found: Formula, values: Mapping[str, Any]) -> Tree:
     """Return the tree of one edge.
 
     Args:
         found: the formula of the rule.
-        primitive, argument: the operation, and its argument that the derivative is with respect to.
         values: the result of :func:`formula_values`. It decides which names are arguments, and gives other names' values.
     """
-    special = derivative(primitive, argument).for_shapes
+    special = found.for_shapes
     given = special and special(**{name: values[name] for name in inspect.signature(special).parameters})
     head, words = parted(given or found.text)
     try:

@@ -147,9 +147,9 @@ class _Trees:
         body = body_of(function := inspect.unwrap(function))
         if body is None:
             raise _NotATreeError
-        parameters = inspect.signature(function).parameters
+        names, parameters = names_of(function), inspect.signature(function).parameters
         defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
-        reader = _Reader(self, names_of(function), parameters, arrays)
+        reader = _Reader(self, names, parameters, arrays)
         return [list(parameters), keyword_data(defaults), reader.block(body)]
 
 

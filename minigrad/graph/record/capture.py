@@ -91,10 +91,10 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
     a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
+    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
     end, output = graph.ends[0]
     if graph.nodes[end].gradients[output] is None:
         return False
-    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
     different = {
         node.id
         for node in graph.operations()

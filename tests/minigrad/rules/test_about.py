@@ -26,7 +26,7 @@ def test_every_derivative_has_a_formula_that_becomes_an_equation() -> None:
         for argument in differentiable(p):
             found = formula(p, argument)
             assert found is not None, (p, argument)
-            tree = equation(found, p, argument, values)
+            tree = equation(found, values)
             assert tree[0] in KINDS.keys() - {"words"}, (p, argument, found.text)
             met += 1
     assert met > 230

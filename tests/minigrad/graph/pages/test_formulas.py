@@ -181,7 +181,7 @@ def trees(graph: Graph) -> Any:
                 found = formula(node.primitive, edge.argument)
                 assert found is not None
                 values = formula_values(node, into[node.id], edge)
-                yield node, edge, found, equation(found, node.primitive, edge.argument, values), values
+                yield node, edge, found, equation(found, values), values
 
 
 @pytest.mark.sampled(15)
