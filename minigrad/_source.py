@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .errors import MARK
 
@@ -95,12 +95,6 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | 
     while frame is not None and of_library(frame.f_globals.get("__name__", "")):
         frame, callee = frame.f_back, frame
     return frame, callee
-
-
-def program_variable(name: str) -> Any:
-    """Return the value of a variable where the user's code is running, or None if there is no such variable."""
-    frame, _ = _user_frame(sys._getframe(1))
-    return None if frame is None else frame.f_locals.get(name, frame.f_globals.get(name))
 
 
 def _code_places(frame: FrameType) -> _CodePlaces:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._source import program_variable
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
 from ..record.capture import swept
@@ -85,9 +84,8 @@ def explain(
             feature the curve. Other names are those of values on the page. ``{"x": "image"}`` draws the last two axes in grey,
             ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
             of texts, beside the rows and columns (a pair of lists if they differ) and draws ribbons between them. For the
-            attention primitive these are its weights. Points and images are also found by their shapes. If the caller has a
-            variable ``tokens``, attention weights and softmaxes of its length have these tokens without ``show``. Any other
-            array is a map: green above zero, violet below.
+            attention primitive these are its weights. Points and images are also found by their shapes. Any other array is a
+            map: green above zero, violet below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
@@ -117,10 +115,9 @@ def explain(
     check_language(language, "explain")
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
-    tokens = program_variable("tokens")
     graph = swept(tensor, params, caller="explain")
     with _collector_at_rest():
-        data = page_data(graph, check, show, tokens)
+        data = page_data(graph, check, show)
     data["lesson"], data["step"] = validated(lesson, data), step
     return stepper_page(path, data, language, graph)
 
@@ -146,8 +143,8 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens: Any = None) -> Data:
-    """Return all data of the page. ``tokens`` is what the program calls so; see ``explain`` for the others.
+def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data:
+    """Return all data of the page. ``explain`` describes the arguments.
 
     A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
@@ -156,7 +153,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None, tokens:
     labels = [node.label for node in graph.nodes]
     code, spans = program(graph)
     drawn, home = scenes(graph, labels)
-    tensors, views = Tensors(graph), shown(show, graph, tokens)
+    tensors, views = Tensors(graph), shown(show, graph)
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
     operations, rules = said_of_operations(graph), said_of_rules(graph)

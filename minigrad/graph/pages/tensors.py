@@ -16,7 +16,6 @@ import numpy as np
 from ...errors import ArgumentError
 from ...guards.origin import summed_contributions
 from ...rules.attention import scaled_dot_product_attention, weights_of
-from ...rules.neural import softmax
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
 from .points import is_points
@@ -185,12 +184,10 @@ def _smallest(counts: Any) -> Any:
     return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
-def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
+def shown(show: Any, graph: Graph) -> dict[int, Data]:
     """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
 
     Data in the shape of images are drawn in grey anyway.
-
-    If ``tokens`` are texts, attention weights and softmaxes with as many rows and columns have these tokens.
 
     Raises:
         ArgumentError: ``show`` is no dict, names no value of the page, or does not fit the value.
@@ -208,11 +205,6 @@ def shown(show: Any, graph: Graph, tokens: Any = None) -> dict[int, Data]:
         for node in nodes:
             weights = attention_of(node, into.get(node.id, ()))
             found[node.id] = _view(name, how, np.shape(node.value if weights is None else weights))
-    if isinstance(tokens, (str, list, tuple)) and all(isinstance(token, str) for token in tokens):
-        for node in graph.nodes:
-            weights = node.value if node.primitive is softmax else attention_of(node, into.get(node.id, ()))
-            if np.shape(weights)[-2:] == (len(tokens),) * 2:
-                found.setdefault(node.id, {"tokens": [list(tokens)] * 2})
     for node in graph.nodes:
         shape = node.shape or ()  # of images: (examples, 1 or 3 channels, height, width)
         if node.kind == "constant" and len(shape) == 4 and shape[1] in (1, 3) and min(shape[2:]) >= 4:

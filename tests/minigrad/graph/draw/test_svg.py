@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph import Drawing
-from minigrad.graph.draw.svg import FONT, adapted
+from minigrad.graph.draw.graphviz import FONT, adapted
 from models import TwoLayerConfig, TwoLayerTransformer
 from tests.leaves import leaf
 from tests.minigrad.graph.draw.test_dot import NASTY

@@ -144,19 +144,6 @@ def shown(show: Any) -> Any:
     return {node["name"]: node for node in nodes}
 
 
-def softmaxes() -> Graph:
-    x = Tensor(RNG.normal(size=(2, 3, 3)), requires_grad=True, name="x")
-    with mg.trace():
-        weights, wide, exp = mg.softmax(x), mg.softmax(np.concatenate([x, x], axis=-1)), np.exp(x)
-        a: Any = mg.scaled_dot_product_attention(x, x, x)
-        loss = weights.sum() + wide.sum() + exp.sum() + a.sum()
-    return capture(loss, {"weights": weights, "wide": wide, "exp": exp, "a": a})
-
-
-def views(page: Any) -> dict[str, Any]:
-    return {node["name"]: node["show"] for node in page["nodes"] if node["name"]}
-
-
 def test_a_value_is_shown_as_the_reader_asks() -> None:
     nodes = shown(
         {"query": "image", "w": (4, 3), "scores": WORDS, "a": [WORDS, ["1", "2", "3"]]} | {"w": [["r"] * 12, ["c"]]}
@@ -165,23 +152,6 @@ def test_a_value_is_shown_as_the_reader_asks() -> None:
     assert nodes["scores"]["show"] == {"tokens": [WORDS, WORDS]}
     assert nodes["a"]["show"] == {"tokens": [WORDS, ["1", "2", "3"]]}
     assert shown({"images": (3, 4)})["images"]["show"] == {"grey": True, "shape": (5, 3, 4)}
-
-
-def test_texts_that_the_program_calls_tokens_name_square_weights() -> None:
-    found = views(page_data(softmaxes(), False, None, WORDS))
-    assert found["weights"] == found["a"] == {"tokens": [WORDS, WORDS]} and found["wide"] is found["exp"] is None
-    found = views(page_data(softmaxes(), False, {"weights": WORDS}, "dog"))
-    assert found["weights"] == {"tokens": [WORDS, WORDS]} and found["a"] == {"tokens": [["d", "o", "g"]] * 2}
-    for tokens in ([1, 2, 3], ["four", "words", "are", "here"], None, 3):
-        assert views(page_data(softmaxes(), False, None, tokens))["weights"] is None
-
-
-def test_explain_reads_the_tokens_of_its_caller(tmp_path: Path) -> None:
-    x = Tensor(np.eye(3), requires_grad=True)
-    with mg.trace():
-        loss = mg.softmax(x).sum()
-    tokens = ["erste", "zweite", "dritte"]
-    assert len(tokens) == 3 and "zweite" in mg.explain(loss, tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_attention_has_its_weights() -> None:
