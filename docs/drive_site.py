@@ -200,7 +200,7 @@ def capstone(site: Site) -> None:
 
 def lessons(site: Site, language: str = "en") -> None:
     """Every lesson runs to its end, and prints the numbers that the build printed in a terminal's Python."""
-    folder = ROOT / "out/docs/course"
+    folder, different = ROOT / "out/docs/course", list[str]()
     for path in sorted(folder.glob("[0-9]*.html" if language == "en" else f"{language}/[0-9]*.html")):
         name = path.relative_to(folder).with_suffix("").as_posix()
         page = site.open(f"course/{name}.html")
@@ -213,13 +213,15 @@ def lessons(site: Site, language: str = "en") -> None:
         check(cells.nth(last).get_attribute("data-ran") == "yes", f"{name}: {site.results(last)}")
         ran = cells.evaluate_all("all => all.map(one => one.querySelector('.live-results .live-text').textContent)")
         count = sum(len(NUMBER.findall(text)) for text in ran)
-        others = [(a, b) for a, b in zip(built, ran) if numbers(a) != numbers(b)]
+        others = [(a, b) for a, b in zip(built, ran, strict=True) if numbers(a) != numbers(b)]
+        different += [name] * bool(others)
         print(
             f"  {name}: {last + 1} cells in {seconds:.1f} s, {count} numbers; cells with others: {len(others)}",
             flush=True,
         )
         for a, b in others:
             print(f"    built: {a.strip()!r}\n    here:  {b.strip()!r}")
+    check(not different, f"other numbers than the terminal's in {', '.join(different)}")
 
 
 def japanese_lessons(site: Site) -> None:
@@ -299,7 +301,7 @@ def keyboard(site: Site) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.insert_text("print('by keyboard')")
     page.keyboard.press("Control+Enter")
-    page.locator("html[data-live=busy]").wait_for(state="attached")
+    page.locator(".live-results").get_by_text("by keyboard").first.wait_for()
     site.done()
     check("by keyboard" in site.results(), site.results())
     page.keyboard.press("Escape")

@@ -95,7 +95,8 @@ for kind in ("plain", "ways past", "ways past, normalised"):
             losses[kind, gain].append(loss.item())
         ratio = arriving[kind, gain][0] / arriving[kind, gain][-1]
         print(f"{kind:21} gain {gain}: first layer / last layer {ratio:9.2g}, ", end="")
-        print(f"loss {losses[kind, gain][0]:5.1f}, after 100 steps {losses[kind, gain][-1]:.1f}")
+        halved = np.log2(losses[kind, gain][0] / losses[kind, gain][-1])  # how often, in a hundred steps
+        print(f"loss {losses[kind, gain][0]:5.1f}, halved {halved:.0f} times")
 
 
 def draw(curves, file, **labels):
