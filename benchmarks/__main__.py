@@ -1,7 +1,7 @@
 """minigrad beside PyTorch eager, in one run on one machine; below 1 minigrad is faster.
 
     python -m benchmarks                 the works: training steps and micro works, and a table
-    python -m benchmarks real            models, loops, derivatives and formulas as users have them, beside their goals
+    python -m benchmarks real            models, loops, derivatives and formulas as users have them, beside floors
     python -m benchmarks written         those whose gradient mg.write_numpy writes out, beside PyTorch and the tape
     python -m benchmarks functions       every differentiable function, forward and backward, by size, dtype and layout
     python -m benchmarks imports         the time that an import takes
@@ -20,6 +20,7 @@
     python -m benchmarks works --device cuda
     python -m benchmarks functions --works "x ** 3"          one of them; with FOLDER, what that checkout takes, too
     python -m benchmarks real FOLDER                         and what the checkout in FOLDER takes, in the same rounds
+    python -m benchmarks real FOLDER --minutes 24            at most so many, with fewer rounds where a step is long
     python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
     python -m benchmarks looks --windows phone               one of the windows desk, large and phone
     python -m benchmarks floors --threads 1 --clock cpu      on a machine that others use: processor time
@@ -30,9 +31,11 @@ Tables go to benchmarks/results/. How they are measured is told in benchmarks/ha
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +59,7 @@ from benchmarks import (
 )
 from benchmarks.floors import table as floors_table, works as floors_works
 from benchmarks.harness import Row
-from benchmarks.real import agreement, goals, table as real_table
+from benchmarks.real import agreement, table as real_table
 from benchmarks.workload import sizes
 from minigrad import MinigradError
 from minigrad.device import to_device
@@ -82,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
     if options.clock == "cpu" and options.threads != 1:
         p.error("--clock cpu adds up the time of all threads, also while they wait: it needs --threads 1")
-    without = [work for work in options.works if work.partition(":")[0] not in floors_works.FLOORS]
+    without = [work for work in options.works if not has_floor(work)]
     if options.command == "floors" and without:
         p.error(f"{without[0]!r} has no floor: take one of {', '.join(floors_works.FLOORS)}")
     limit(options.cores, options.threads)
@@ -107,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
         "--rounds", type=at_least_two, default=harness.ENOUGH_ROUNDS, help="turns of each peer (default: 15)"
     )
     p.add_argument("--seconds", type=float, default=0.25, help="how long a turn takes (default: 0.25)")
+    p.add_argument("--minutes", type=float, help="for real, all works: long ones get fewer rounds")
     p.add_argument("--cores", type=at_least_one, help="run on so many cores only (Linux)")
     p.add_argument("--threads", type=at_least_one, help="of each library, whatever the number of cores")
     p.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="elapsed time, or that of the processor")
@@ -187,12 +191,17 @@ def peers_of(work: str, more: Sequence[str] = (), before: bool = False) -> list[
     own = ["minigrad", "minigrad_fast"] if compiled else ["minigrad"]
     old = [peer + harness.BEFORE for peer in own] if before else []
     others = [
-        peer for peer in more if peer != harness.WRITTEN and not is_micro and (not is_real or real.has(work, peer))
+        peer
+        for peer in more
+        if (peer in harness.OPTIONAL and not is_micro and (not is_real or real.has(work, peer)))
+        or (peer == harness.WRITTEN and real_table.is_written(work))
+        or (peer == harness.FLOOR and has_floor(work))
     ]
-    others += [harness.WRITTEN] * (
-        harness.WRITTEN in more and (real.has(work, harness.WRITTEN) or work in real_table.WRITTEN_TOO)
-    )
     return [harness.REFERENCE, harness.AGAIN, *own, *old, *others]
+
+
+def has_floor(work: str) -> bool:
+    return work.partition(":")[0] in floors_works.FLOORS
 
 
 def measure(
@@ -229,17 +238,17 @@ def limits_of(options: argparse.Namespace) -> list[str]:
 
 
 def run_real(options: argparse.Namespace) -> None:
-    """All of them go to a file, in one run; some are printed only. The command "written" runs those that are written out.
+    """All of them go to a file, in one run; some are printed only.
+
+    Beside them stands a floor, or, by the command "written", the program that is written out.
 
     Raises:
         SystemExit: with 1, minigrad cannot do a work, or computes another thing.
     """
-    rows = measure_again_if_doubtful(
-        options.works or ([*goals.WRITTEN] if options.command == "written" else real_table.LINES),
-        options,
-        [*options.peers, harness.WRITTEN],
-        checked=True,
-    )
+    named, beside = [*real_table.LINES], harness.FLOOR
+    if options.command == "written":
+        named, beside = [*filter(real_table.is_written, named)], harness.WRITTEN
+    rows = measure_again_if_doubtful(options.works or named, options, [*options.peers, beside], checked=True)
     limits = limits_of(options)
     if not options.works:
         real_table.save(rows, ", ".join(limits), name=options.command)
@@ -256,10 +265,12 @@ def measure_again_if_doubtful(
     For the machine may have been busy, or one process been luckier than the other with where its arrays lie.
     """
     rows: list[Row] = []
-    for work in works:
+    end = time.monotonic() + 60 * (options.minutes or math.inf)
+    for number, work in enumerate(works):
         bursts: dict[str, Any] = {}
-        found = measure([work], options, more, checked, bursts=bursts)
-        if found[0].doubt and options.rounds >= harness.ENOUGH_ROUNDS:
+        limit = 2 * (end - time.monotonic()) / (len(works) - number)  # most works need less than an equal share
+        found = measure([work], options, more, checked, bursts=bursts, limit=limit)
+        if found[0].doubt and options.rounds >= harness.ENOUGH_ROUNDS and options.minutes is None:
             print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
             found = measure([work], options, more, checked, bursts=bursts)
         rows += found
@@ -342,10 +353,9 @@ def run_floors(options: argparse.Namespace) -> None:
         SystemExit: a peer cannot do a work.
     """
     lines, limits = [], ", ".join(limits_of(options))
-    named = [work for work in real_table.LINES if work.partition(":")[0] in floors_works.FLOORS]
-    for work in options.works or named:
+    for work in options.works or filter(has_floor, real_table.LINES):
         bursts: dict[str, Any] = {}
-        peers = [harness.REFERENCE, harness.AGAIN, "minigrad", floors_table.FLOOR]
+        peers = [harness.REFERENCE, harness.AGAIN, "minigrad", harness.FLOOR]
         rows = harness.measure(
             work, peers, rounds=options.rounds, seconds=options.seconds, steps=1, bursts=bursts, clock=options.clock
         )

@@ -8,6 +8,7 @@ runs twice: its ratio to itself tells how far the numbers can be trusted.
 from __future__ import annotations
 
 import json
+import math
 import random
 import statistics
 import subprocess
@@ -25,8 +26,10 @@ import numpy as np
 REFERENCE, AGAIN = "torch", "torch again"
 OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # where they have the work
 WRITTEN = "written"  # the program that minigrad writes, where there is one
+FLOOR = "floor"  # the NumPy calls that a work cannot do without, where they are known (benchmarks/floors)
 BEFORE = " before"  # after a peer's name: with the minigrad of another checkout
 ENOUGH_ROUNDS, TOLERANCE = 15, 0.05
+FEWEST_ROUNDS = 5  # where time is short
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ def measure(
     before: str = "",
     bursts: dict[str, list[dict[str, float]]] | None = None,
     clock: str = "wall",
+    limit: float = math.inf,
 ) -> list[Row]:
     """One row a peer for this work; ``peers`` begins with PyTorch, the measure of the others.
 
@@ -148,11 +152,12 @@ def measure(
         check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
             a peer's ``about["error"]`` keeps that peer out.
         clock: see :class:`Task`; processor time is measured without waiting for a quiet machine.
+        limit: seconds, after which no round begins, if there were enough for quartiles.
 
     Raises:
         SystemExit: PyTorch cannot do it.
     """
-    bursts = {} if bursts is None else bursts
+    bursts, end = {} if bursts is None else bursts, time.monotonic() + limit
     steps = steps or (5 if work.startswith(("small", "gpt", "toy_512")) else 20)
     with tempfile.TemporaryDirectory() as folder:
         running: dict[str, Peer] = {}
@@ -167,7 +172,7 @@ def measure(
             if check is not None:
                 check(work, running, Path(folder))
             pause = quiet or (wait_until_quiet if clock == "wall" else lambda: None)
-            take_turns(work, running, rounds, seconds, pause)
+            take_turns(work, running, rounds, seconds, pause, end)
             if "error" in running[REFERENCE].about:
                 raise SystemExit(f"{work}: PyTorch ended in the middle: {running[REFERENCE].about['error']}")
             return rows_of(work, running, Path(folder))
@@ -177,10 +182,17 @@ def measure(
 
 
 def take_turns(
-    work: str, peers: dict[str, Peer], rounds: int, seconds: float, quiet: Callable[[], None] = lambda: None
+    work: str,
+    peers: dict[str, Peer],
+    rounds: int,
+    seconds: float,
+    quiet: Callable[[], None] = lambda: None,
+    end: float = math.inf,
 ) -> None:
-    """Give each peer that can run a burst in every round."""
+    """Give each peer that can run a burst in every round, until the clock shows ``end``."""
     for i in range(rounds):
+        if i >= FEWEST_ROUNDS and time.monotonic() > end:
+            break
         for name in random.Random(i).sample(list(peers), len(peers)):
             if "error" not in peers[name].about:
                 quiet()
@@ -255,7 +267,7 @@ def wait_until_quiet(limit: float = 1.0) -> None:
     end = time.monotonic() + limit
     while Path("/proc/stat").exists() and time.monotonic() < end:
         before = _busy_and_all()
-        time.sleep(0.1)
+        time.sleep(0.05)
         busy, all_ = (b - a for a, b in zip(before, _busy_and_all()))
         if busy <= 0.06 * max(all_, 1) + 1:
             return

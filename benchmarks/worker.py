@@ -78,7 +78,7 @@ def burst(
     step.wait()
     times: list[float] = []
     i, end = first + 1, time.perf_counter() + seconds
-    while len(times) < 2 or time.perf_counter() < end:
+    while not times or time.perf_counter() < end:
         start = clock()
         for _ in range(at_once):
             step.run(i)

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.floors.timing import kernel_of_blas, threads
-from benchmarks.harness import AGAIN, REFERENCE
+from benchmarks.harness import AGAIN, FLOOR, REFERENCE
 from benchmarks.real.table import LINES
 
-FLOOR = "floor"
 HIGHEST = 1.2  # of a floor; what is above is explained in benchmarks/DIARY.md
 
 

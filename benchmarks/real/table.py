@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.harness import AGAIN, BEFORE, OPTIONAL, REFERENCE, TOLERANCE, WRITTEN, Row
-from benchmarks.real.goals import NUMBA, NUMPY, WRITTEN as GOALS, Goal
+from benchmarks.harness import AGAIN, BEFORE, FLOOR, OPTIONAL, REFERENCE, WRITTEN, Row
+from benchmarks.real import WORKS
 
 LINES = (  # of one run, in the table's order; a name that changes sizes has sizes that no library is tuned for
     *("gpt", "gpt:D=100", "gpt:B=1", "gpt:B=1:L=1024", "gpt:V=30000:B=2", "decoder"),
@@ -20,7 +20,6 @@ LINES = (  # of one run, in the table's order; a name that changes sizes has siz
     *("plain_tiny", "plain_toy", "plain_small", "plain_m2"),
     *("mlp", "mlp:B=1", "vae", "moons", "m1", "formula", "tiny", "toy", "small"),
 )
-WRITTEN_TOO = ("m1", "tiny")  # works outside of this folder, of which there is a written program (peer_written.py)
 # Nothing in these is fused
 NOT_COMPILED = (
     *("jacobian", "hessian", "hessian_by_rows", "pinn", "maml", "moons", "attention_by_hand"),
@@ -28,24 +27,33 @@ NOT_COMPILED = (
 )
 
 
+WRITTEN_TOO = ("m1", "tiny")  # works outside of this folder, of which there is a written program (peer_written.py)
+
+
+def is_written(work: str) -> bool:
+    """Whether there is a program of the work that ``mg.write_numpy`` writes."""
+    return work in WRITTEN_TOO or (work in WORKS and WRITTEN in WORKS[work].others)
+
+
 def table(rows: Sequence[Row]) -> str:
-    """A line a work: ratios beside goals."""
-    header = ["work", "NumPy", "with numba", "PyTorch to itself", "before", "goal", "half way", "reached"]
+    """A line a work."""
     by_work = _by_work(rows)
-    others = any(row.peer in OPTIONAL for row in rows)
-    written = any(row.peer == WRITTEN for row in rows)
-    header += ["written out", "its goal"] * written
-    header += ["ms (PyTorch)", "MB above NumPy (PyTorch)", "losses, outputs differ by"] + ["others"] * others
-    return report.grid(header, [_cells(work, peers, others, written) for work, peers in by_work.items()])
+    there = {row.peer for row in rows}
+    beside = [name for name in (WRITTEN, FLOOR) if name in there]
+    header = ["work", "NumPy", "with numba", "PyTorch to itself"]
+    header += [{WRITTEN: "written out", FLOOR: "floor / PyTorch"}[name] for name in beside]
+    header += ["minigrad / floor"] * (FLOOR in there) + ["with numba / floor"] * (FLOOR in there)
+    header += ["ms (PyTorch)", "MB above NumPy (PyTorch)", "losses, outputs differ by"]
+    others = bool(there & {*OPTIONAL})
+    return report.grid(header + ["others"] * others, [_cells(*item, beside, others) for item in by_work.items()])
 
 
-def _cells(work: str, peers: dict[str, Row], others: bool, written: bool) -> list[str]:
+def _cells(work: str, peers: dict[str, Row], beside: Sequence[str], others: bool) -> list[str]:
     own, fast, torch = peers["minigrad"], peers.get("minigrad_fast"), peers[REFERENCE]
-    pairs = [(row, goals[work]) for row, goals in ((own, NUMPY), (fast, NUMBA)) if row is not None and work in goals]
-    cells = [report.title(work), _ratio(own), _ratio(fast) if fast else "", f"{peers[AGAIN].ratio:.2f}"]
-    cells += [" / ".join(f"{getattr(goal, name):.2f}" for _, goal in pairs) for name in ("before", "goal", "half_way")]
-    cells.append(" / ".join(reached(row, goal) for row, goal in pairs))
-    cells += _cells_written(work, peers.get(WRITTEN)) * written
+    cells = [report.title(work), _ratio(own), _ratio(fast), f"{peers[AGAIN].ratio:.2f}"]
+    cells += [_ratio(peers.get(name)) for name in beside]
+    if FLOOR in beside:
+        cells += [_share(row, peers.get(FLOOR)) for row in (own, fast)]
     if own.error:
         cells += ["", "", ""]
     else:
@@ -56,13 +64,6 @@ def _cells(work: str, peers: dict[str, Row], others: bool, written: bool) -> lis
     return cells + ([", ".join(there)] if others else [])
 
 
-def _cells_written(work: str, row: Row | None) -> list[str]:
-    """The ratio of the program that was written, its goal, and whether that is reached."""
-    if row is None:
-        return ["", ""]
-    return [_ratio(row), f"{GOALS[work]:.2f}: {reached(row, Goal(GOALS[work], GOALS[work]))}" if work in GOALS else ""]
-
-
 def _by_work(rows: Sequence[Row]) -> dict[str, dict[str, Row]]:
     found: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -71,37 +72,30 @@ def _by_work(rows: Sequence[Row]) -> dict[str, dict[str, Row]]:
 
 
 def table_before(rows: Sequence[Row]) -> str:
-    """A line for each work with a goal, and each of its columns: what was, measured in the same rounds, and what is reached."""
+    """A line for each work and each of its columns: what was, measured in the same rounds, what is, and the floor."""
     lines = []
     for work, peers in _by_work(rows).items():
-        for peer, column, goals in (("minigrad", "NumPy", NUMPY), ("minigrad_fast", "numba", NUMBA)):
-            if peer + BEFORE in peers and work in goals:
-                lines.append(
-                    [report.title(work), column, *_cells_before(peers[peer + BEFORE], peers[peer], goals[work].goal)]
-                )
-    return report.grid(["work", "", "before", "now", "of its time", "goal", "half way", "reached"], lines)
+        floor = peers.get(FLOOR)
+        for peer, column in (("minigrad", "NumPy"), ("minigrad_fast", "numba")):
+            if peer + BEFORE in peers:
+                old, now = peers[peer + BEFORE], peers[peer]
+                ms = [f"{row.ms:.3g}" if row and row.ms else "" for row in (peers[REFERENCE], floor, old, now)]
+                shares = [_share(now, old), _ratio(old), _ratio(now), _share(old, floor), _share(now, floor)]
+                lines.append([report.title(work), column, *ms, *shares])
+    header = ["work", "", "PyTorch, ms", "floor, ms", "before, ms", "now, ms", "now / before", "before / PyTorch"]
+    return report.grid([*header, "now / PyTorch", "before / floor", "now / floor"], lines)
 
 
-def _cells_before(old: Row, now: Row, wanted: float) -> list[str]:
-    if old.error or now.error:
-        return [_ratio(old), _ratio(now), *[""] * 4]
-    goal, share = Goal(old.ratio, wanted), now.ratio / old.ratio
-    said = reached(now, goal)
-    if old.ratio <= 1 and said in ("half way", "no"):
-        said = "no worse" if share <= 1 + TOLERANCE else "no"
-    numbers = [f"{number:.2f}" for number in (share, wanted, goal.half_way)]
-    return [_ratio(old), _ratio(now), *numbers, said]
-
-
-def _ratio(row: Row) -> str:
+def _ratio(row: Row | None) -> str:
+    """To PyTorch."""
+    if row is None:
+        return ""
     return row.error.replace("|", "/") if row.error else report.ratio(row)
 
 
-def reached(row: Row, goal: Goal) -> str:
-    """The goal, half the way, or neither; of a figure that is not valid nothing is said."""
-    if row.error or row.doubt:
-        return "?"
-    return "goal" if row.ratio <= goal.goal else "half way" if row.ratio <= goal.half_way else "no"
+def _share(row: Row | None, other: Row | None) -> str:
+    """Of one peer's time to that of another."""
+    return f"{row.ms / other.ms:.2f}" if row and other and row.ms and other.ms else ""
 
 
 def save(rows: Sequence[Row], limits: str = "", folder: Path = report.RESULTS, name: str = "real") -> None:
@@ -119,15 +113,13 @@ def text(rows: Sequence[Row], machine: str) -> str:
     rounds = " or ".join(map(str, sorted({row.rounds for row in rows if row.rounds})))  # more where measured again
     found = (
         f"{machine}; {rounds} rounds\n\n"
-        'Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. "Written '
-        'out" is the program that mg.write_numpy writes. Half way is between what was and the goal, where what was is above 1; '
-        f"elsewhere it is what was.\n\n{table(rows)}"
+        'Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. "Written out" is the program that mg.write_numpy '
+        "writes. A floor is the NumPy calls that a work cannot do without, where they are known.\n\n"
+        f"{table(rows)}"
     )
     if any(row.peer.endswith(BEFORE) for row in rows):
         found += (
-            '\n\nThe same works with the checkout of before, in the same rounds and beside the same PyTorch. ("Before" in the '
-            "table above was measured on another machine, with other programs on PyTorch's side.) No worse: at most "
-            f"{TOLERANCE:.0%} longer, which a machine does to a ratio.\n\n"
+            "\n\nThe same works with the checkout of before, in the same rounds and beside the same PyTorch.\n\n"
             f"{table_before(rows)}"
         )
     return found

@@ -101,6 +101,11 @@ def test_a_peer_that_dies_in_the_middle_has_its_reason():
     assert rows["minigrad"].error == "its process ended with status -9"
 
 
+def test_no_round_begins_after_the_limit_except_the_fewest():
+    rows, _ = measured(three(), limit=0.0)
+    assert rows["minigrad"].rounds == harness.FEWEST_ROUNDS
+
+
 def test_every_peer_is_closed_and_gets_its_own_file():
     peers = three()
     _, tasks = measured(peers, device="cuda", tf32=True)

@@ -1,4 +1,4 @@
-"""The table of the real works: what a ratio has reached, what is not valid, the file, and the command."""
+"""The table of the real works: what stands beside a ratio, what is not valid, the file, and the command."""
 
 import json
 import os
@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks import __main__ as command, compare, harness, real, report
 from benchmarks.harness import Row
-from benchmarks.real import agreement, goals, table
-from benchmarks.real.goals import Goal
+from benchmarks.real import agreement, table
 
 
 def rows(work="gpt", ratio=1.2, fast=0.8, doubt="", **changes):
@@ -21,34 +20,19 @@ def rows(work="gpt", ratio=1.2, fast=0.8, doubt="", **changes):
     ]
 
 
-@pytest.mark.parametrize(
-    ("before", "goal", "half_way"), [(1.66, 1.0, 1.33), (13.9, 1.0, 7.45), (0.83, 0.6, 0.83), (1.01, 0.85, 0.93)]
-)
-def test_half_way_is_the_middle_above_one_and_no_worse_below(before, goal, half_way):
-    assert Goal(before, goal).half_way == pytest.approx(half_way)
-
-
-def test_every_goal_is_that_of_a_line():
-    assert set(goals.NUMBA) <= set(goals.NUMPY) <= set(table.LINES)
-    assert all(goal.goal < goal.before for goal in [*goals.NUMPY.values(), *goals.NUMBA.values()])
-    assert not set(goals.NUMBA) & set(table.NOT_COMPILED)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "fast", "doubt", "said"),
-    [
-        (1.0, 0.8, "", "goal / goal"),
-        (1.33, 1.2, "", "half way / no"),
-        (1.34, 1.1, "", "no / half way"),
-        (1.0, 0.8, "PyTorch to itself: 1.30", "? / ?"),
-    ],
-)
-def test_a_line_says_what_is_reached(ratio, fast, doubt, said):
-    line = table.table(rows(ratio=ratio, fast=fast, doubt=doubt)).splitlines()[-1]
-    assert line.startswith("| GPT, training step | ")
-    assert f" | 1.01 | 1.66 / 1.47 | 1.00 / 0.80 | 1.33 / 1.14 | {said} | " in line.replace("1.13", "1.14")
+def test_a_line_has_the_ratios_and_what_is_not_valid():
+    line = table.table(rows()).splitlines()[-1]
+    assert line.startswith("| GPT, training step | 1.20 (1.10-1.30) | 0.80 (0.70-0.90) | 1.01 | ")
     assert line.endswith(" | 100 (100) | 150 (150) | 1e-07, 6e-07 |")
-    assert line.count("not valid") == (2 if doubt else 0)
+    assert table.table(rows(doubt="PyTorch to itself: 1.30")).count("not valid") == 2
+
+
+def test_a_floor_stands_beside():
+    floor = Row("gpt", "floor", ms=80.0, ratio=0.6, quartiles=(0.5, 0.7))
+    header, _, first, second = table.table([*rows(ms=120.0), floor, *rows("jacobian")[:3]]).splitlines()
+    at = header.split(" | ").index("floor / PyTorch")
+    assert first.split(" | ")[at : at + 3] == ["0.60 (0.50-0.70)", "1.50", "1.50"]
+    assert second.split(" | ")[at : at + 3] == ["", "", ""]
 
 
 def test_a_peer_that_is_wrong_has_its_reason_and_no_figure():
@@ -56,38 +40,23 @@ def test_a_peer_that_is_wrong_has_its_reason_and_no_figure():
     found[2] = Row("gpt", "minigrad", error="the output differs | by much")
     line = table.table(found).splitlines()[-1]
     assert "| the output differs / by much |" in line
-    assert "? / goal" in line
+    assert "| 0.80 (0.70-0.90) |" in line
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "said"),
-    [
-        (2.0, 1.0, "0.50 | 1.00 | 1.50 | goal"),
-        (2.0, 1.4, "0.70 | 1.00 | 1.50 | half way"),
-        (2.0, 1.6, "0.80 | 1.00 | 1.50 | no"),
-        (0.9, 0.94, "1.04 | 0.60 | 0.90 | no worse"),
-        (0.9, 0.96, "1.07 | 0.60 | 0.90 | no"),
-        (0.9, 0.5, "0.56 | 0.60 | 0.90 | goal"),
-    ],
-)
-def test_what_was_is_measured_in_the_same_rounds(before, now, said, monkeypatch):
-    wanted = 1.0 if before > 1 else 0.6
-    monkeypatch.setitem(goals.NUMPY, "gpt", Goal(1.66, wanted))
-    found = rows(ratio=now)
+def test_what_was_is_measured_in_the_same_rounds():
+    found = rows()
     assert "in the same rounds" not in table.text(found, "here")
-    found.append(Row("gpt", "minigrad before", ratio=before, quartiles=(before - 0.1, before + 0.1)))
+    found.append(Row("gpt", "minigrad before", ms=200.0, ratio=2.4, quartiles=(2.3, 2.5)))
+    found.append(Row("gpt", "floor", ms=80.0, ratio=0.8, quartiles=(0.7, 0.9)))
     lines = table.text(found, "here").splitlines()
-    assert lines[-1].startswith("| GPT, training step | NumPy | ") and lines[-1].endswith(f" | {said} |")
+    assert lines[-1].startswith("| GPT, training step | NumPy | 100 | 80 | 200 | 100 | 0.50 | 2.40 (2.30-2.50) | 1.20 ")
+    assert lines[-1].endswith(" | 2.50 | 1.25 |")
     assert lines[-3].startswith("| work |")  # one line: compiled kernels were not measured before
 
 
 def test_a_checkout_that_cannot_do_a_work_says_why():
     found = [*rows(), Row("gpt", "minigrad before", error="AttributeError: no hvp")]
-    assert (
-        table.table_before(found)
-        .splitlines()[-1]
-        .startswith("| GPT, training step | NumPy | AttributeError: no hvp | 1.20")
-    )
+    assert "|  | AttributeError: no hvp | 1.20 (" in table.table_before(found).splitlines()[-1]
 
 
 def test_optional_peers_stand_beside():
@@ -95,32 +64,14 @@ def test_optional_peers_stand_beside():
     lines = table.table(found).splitlines()
     assert lines[0].endswith("| others |")
     assert lines[2].endswith("| jax 0.50 (0.40-0.60) |") and lines[3].endswith("|  |")
-    assert "| 13.90 | 1.00 | 7.45 |" in lines[3]
 
 
-def test_a_program_that_is_written_stands_beside_its_goal():
+def test_a_program_that_is_written_stands_beside():
     written = Row("moons", "written", ratio=0.09, quartiles=(0.08, 0.1))
-    slow = Row("tiny", "written", ratio=0.61, quartiles=(0.6, 0.62))
-    other = Row("loop", "written", ratio=0.2, quartiles=(0.1, 0.3))
-    names = ("moons", "tiny", "loop", "gpt")
-    found = [row for name in names for row in rows(name)] + [written, slow, other]
-    header, _, *lines = table.table(found).splitlines()
+    header, _, *lines = table.table([*rows("moons"), *rows("gpt"), written]).splitlines()
     at = header.split(" | ").index("written out")
-    assert [line.split(" | ")[at : at + 2] for line in lines] == [
-        ["0.09 (0.08-0.10)", "0.10: goal"],
-        ["0.61 (0.60-0.62)", "0.60: no"],
-        ["0.20 (0.10-0.30)", ""],
-        ["", ""],
-    ]
+    assert [line.split(" | ")[at] for line in lines] == ["0.09 (0.08-0.10)", ""]
     assert "written out" not in table.table(rows("moons"))
-
-
-def test_the_program_that_is_written_takes_part_where_there_is_one(measured):
-    command.main(["real"])
-    there = {work.partition(":")[0] for work, peers, _ in measured[0] if harness.WRITTEN in peers}
-    assert there == {name for name in real.WORKS if real.has(name, harness.WRITTEN)} | {*table.WRITTEN_TOO}
-    assert set(goals.WRITTEN) <= there
-    assert harness.WRITTEN not in command.peers_of("tiny", harness.OPTIONAL)
 
 
 def test_optional_peers_take_part_where_they_have_the_work():
@@ -169,8 +120,19 @@ def measured(monkeypatch):
 def test_the_written_programs_are_measured_by_their_own_command(measured):
     asked, saved = measured
     command.main(["written"])
-    assert [work for work, _, _ in asked] == list(goals.WRITTEN)
+    there = {name for name in real.WORKS if real.has(name, harness.WRITTEN)} | {*table.WRITTEN_TOO}
+    assert {work for work, peers, _ in asked if harness.WRITTEN in peers} == {work for work, *_ in asked} == there
     assert saved[0][2] == "written"
+
+
+def test_a_floor_takes_part_where_there_is_one(measured):
+    command.main(["real", "--works", "gpt:B=1,jacobian,toy"])
+    assert ["floor" in peers for _, peers, _ in measured[0]] == [True, False, True]
+
+
+def test_the_minutes_are_shared_by_the_works_that_are_left(measured):
+    command.main(["real", "--works", "gpt,vit,toy", "--minutes", "6"])
+    assert [round(options["limit"]) for *_, options in measured[0]] == [240, 360, 720]
 
 
 def test_the_command_checks_every_line_and_saves_the_run(measured, capsys):
