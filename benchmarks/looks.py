@@ -52,7 +52,7 @@ const seen = () => {
     const own = rectOf(text);
     if (!inside(own, rect)) wrong.push(`the name ${text.textContent} leaves its box`);
     const said = text.textContent.replace("▸ ", "");
-    const complete = box.names.includes(said) || box.names.includes(said.replace(/ [(][0-9, ]+[)]$/, ""));  // or with its shape
+    const complete = [...box.names, ...(box.called ?? [])].includes(said);
     if (whole && !complete) wrong.push(`the name ${text.textContent} of ${box.names[0]} is cut`);
     texts.push({ box, rect: own, name: text.textContent });
   }

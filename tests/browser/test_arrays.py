@@ -245,15 +245,17 @@ def test_no_number_of_a_box_is_cut_and_no_row_leaves_the_panel(tmp_path: Path, s
         assert all(more <= 1 for more in wide), (step, wide)
 
 
-def test_the_signs_between_the_arrays_of_a_sum_have_lines_of_their_own(tmp_path: Path, show: Show) -> None:
+def test_a_sum_of_arrays_is_written_in_lines_each_with_its_sign_and_name(tmp_path: Path, show: Show) -> None:
     w = leaf([0.1, -0.2, 0.1, 0.3, 0.5], "w")
     with mg.trace():
         loss = (w * w + np.exp(w)).sum()
     page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
     page.evaluate("go(timeline.count)")
     signs, parts = page.locator("#step-section .sum .sign"), page.locator("#step-section .sum > figure")
-    tops = [one.bounding_box() for one in signs.all()]
-    assert len(tops) == 2
-    for sign, before, after in zip(tops, parts.all(), parts.all()[1:]):
-        upper, lower = before.bounding_box(), after.bounding_box()
-        assert upper["y"] + upper["height"] <= sign["y"] and sign["y"] + sign["height"] <= lower["y"]
+    assert signs.all_text_contents() == ["", "+", "="]
+    assert parts.locator("figcaption").all_text_contents() == ["earlier total", "this", "new total"]
+    for sign, array in zip(signs.all()[1:], parts.all()[1:]):
+        before, after = sign.bounding_box(), array.bounding_box()
+        assert before["x"] + before["width"] <= after["x"] and after["y"] <= before["y"] <= after["y"] + after["height"]
+    tops = [part.bounding_box()["y"] for part in parts.all()]
+    assert tops == sorted(tops)

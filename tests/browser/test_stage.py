@@ -218,3 +218,62 @@ def test_the_projector_shows_the_operands_of_a_formula_and_covers_none_of_it(tmp
             assert page.evaluate(f"{boxes}.every((i) => camera.isInside(view.boxes[i].about, view.pane))"), step
             seen += 1
     assert seen == 8
+
+
+def test_a_legend_says_what_the_colours_mean_in_projector_mode(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    assert not page.locator("#legend").is_visible()
+    page.keyboard.press("p")
+    assert page.inner_text("#legend").split() == ["value", "gradient"]  # numbers have no cells
+    with mg.trace():
+        loss = looks.softmax_regression()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "arrays.html"), 1280, 720)
+    page.keyboard.press("p")
+    for step in (0, page.evaluate("timeline.count")):
+        page.evaluate(f"go({step})")
+        assert page.inner_text("#legend").split() == ["value", "gradient", "+", "−"]
+        assert page.locator("#legend .cell").count() == 2 and page.locator("#legend").is_visible()
+    page.evaluate("(find('language').value = 'ja', find('language').dispatchEvent(new Event('change')))")
+    assert page.inner_text("#legend").split() == ["値", "勾配", "+", "−"]
+
+
+def test_a_closed_box_shows_the_operation_inside_of_it_and_how_far_it_is(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.softmax_regression()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    inside = page.evaluate(
+        """timeline.steps.findIndex(
+             (_, i) => i >= timeline.turn && places.ofNode(timeline.at(i + 1).target) !== 0) + 1"""
+    )
+    page.evaluate(f"go({inside})")
+    page.keyboard.press("Escape")  # the whole program, at this step
+    box = page.locator(".box.opens:has(.done)")
+    operation = page.evaluate("graph.nodes[timeline.at(state.step).target].operation")
+    assert box.count() == 1 and f"{operation} 1/" in str(box.get_attribute("aria-label"))
+    assert 0 < float(box.locator(".done").get_attribute("width")) < float(box.locator(".track").get_attribute("width"))
+    page.evaluate("go(1)")
+    page.keyboard.press("Escape")
+    assert page.locator(".box.within").count() == 1  # its border flows
+    assert page.locator(".box .done").count() == 1
+
+
+def test_the_line_at_work_is_one_line_and_no_line_is_sliced_at_the_top(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.gpt_block()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    sliced = """(() => {
+      const head = document.querySelector("#code-pane h3").getBoundingClientRect().bottom;
+      return [...document.querySelectorAll("#code-pane .line")].map((row) => row.getBoundingClientRect())
+        .filter(({ top, bottom }) => top < head - 1 && bottom > head + 1).length;
+    })()"""
+    count = page.evaluate("timeline.count")
+    for step in (0, 1, count // 3, count // 2, count):
+        page.evaluate(f"go({step})")
+        assert page.evaluate(sliced) == 0, step
+    several = page.locator("#code-pane .line.now").count()  # the call of the embedding has several lines
+    page.keyboard.press("p")
+    assert several > 1 and page.locator("#code-pane .line:visible").count() == 1
+    assert page.evaluate("getComputedStyle(document.querySelector('.line.now code'), '::after').content") == '" …"'

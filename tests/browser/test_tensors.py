@@ -362,3 +362,26 @@ def test_a_row_of_zeros_is_a_map_in_its_box(tmp_path: Path, show: Show) -> None:
     box = page.locator(f".box[data-box='{number}']")
     assert box.locator(".heat .zero").count() == 1
     assert box.locator(".value").text_content() == ""
+
+
+def test_a_map_of_a_part_begins_with_the_largest_elements_and_says_what_it_shows(tmp_path: Path, show: Show) -> None:
+    data = np.zeros((2, 3, 8, 8))
+    data[1, 2] = RNG.normal(size=(8, 8))
+    data[1, 2, 3, 4] = 9.0
+    x = leaf(data, "x")
+    with mg.trace():
+        loss = (x * 2.0).sum()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    box = page.evaluate("view.boxes.find((box) => box.names[0] === 'x').called")
+    assert box[:2] == ["x [1, 2] of (2, 3, 8, 8)", "x [1, 2]"]
+    shown = page.evaluate("view.boxes.find((box) => box.names[0] === 'x').heats.querySelector('.heat').heat.found")
+    assert (shown["rows"], shown["columns"]) == (8, 8) and max(shown["values"]) == 9
+    page.evaluate("go(1)")
+    assert "[1, 2]" in page.inner_text("#title-section .equation") and "at [1, 2, 3, 4]" in page.evaluate(
+        "equation.text(1)"
+    )
+    page.evaluate("select(0)")
+    assert page.locator("#node-section .slice output").all_text_contents() == [
+        "1 of 2, counted from 0",
+        "2 of 3, counted from 0",
+    ]

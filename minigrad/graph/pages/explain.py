@@ -44,7 +44,7 @@ WHAT_IF = ["nd", "numpy", "python", "whatif"]
 SCRIPTS = [
     "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "depends", "equation", "code", "written",
     "camera", "parts", "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
-    "river", "ribbons", "data",
+    "ribbons", "data",
 ]  # fmt: skip
 
 

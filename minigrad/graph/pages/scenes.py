@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 TEXT, SMALL, LINE = 13, 11, 18  # px
 PADDING = 22
 NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
-CELL, MOST_CELLS = 12, 8  # of a map in a box: the size of a cell in px, and the most rows; twice as many columns fit
+CELL, MOST_CELLS = (
+    12,
+    8,
+)  # of a map in a box: the size of a cell in px, and the rows it has room for; twice as many columns
 WIDEST = 260
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
@@ -33,10 +36,10 @@ SHRUNK = 0.35  # the largest scale of that picture
 PANES = (390, 340), (560, 410), (420, 250), (640, 240), (190, 280)
 LARGEST = 1.2  # the largest scale of a scene; with it, a layout needs no more columns
 MOST_COLUMNS = 4
-TURNED = 0.94  # what a layout is worth for each line that turns into the next column, because it is harder to follow
+TURNED = 0.88  # what a layout is worth for each line that turns into the next column: such a line is harder to follow
 GROWN = 1.4  # how much larger the end of the program is, as in parts.js
 MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
-MOST_READERS = 2  # outside readers of one operation that become aliases
+MOST_READERS = 4  # outside readers of one operation that become aliases; the last one says how many more there are
 
 
 def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
@@ -92,7 +95,10 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
 def _size(node: Node, label: str) -> tuple[int, int]:
     """Return the size of a box with name, operation, value and gradient, the last two as text or as heat cells."""
     lines = 2 if node.kind == "constant" else 3 if node.operation is None else 4
-    width = max(text_width(label, TEXT), text_width(node.operation or "", SMALL), NUMBERS)
+    name = text_width(label, TEXT)
+    if name > NUMBERS:  # it is broken in two lines, one of which may be longer than the other
+        lines, name = lines + 1, 0.65 * name
+    width = max(name, text_width(node.operation or "", SMALL), NUMBERS)
     height = LINE * lines + 12
     shape: tuple[int, ...] = np.shape(node.value) if not isinstance(node.value, tuple) else ()
     if math.prod(shape) > 1:
@@ -155,6 +161,7 @@ def _form(laid: Laid, turned: bool) -> dict[str, Any]:
     return {
         "width": math.ceil(size[0]),
         "height": math.ceil(size[1]),
+        "worth": round(TURNED**laid.turns, 3),
         "at": [point(*centre) for centre in laid.centres],
         "points": [[point(*one) for one in route] for route in laid.routes],
     }
@@ -181,6 +188,7 @@ class _Scene:
         self._results: dict[int, list[int | None]] = {}  # the same box -> the result of its scene in each step
         self.lines: dict[tuple[int, int], list[list[int]]] = {}
         self._aliases: dict[tuple[int | None, ...], int] = {}
+        self._more: dict[int, int] = {}  # alias -> the number of other readers that have no alias
         self._nodes: dict[int, int] = {}  # node -> its box
         self._units: dict[int, int] = {}  # id of the unit of a scene -> its box
         self._own_boxes(numbers)
@@ -261,13 +269,16 @@ class _Scene:
             if kind != "node":
                 continue
             outside = [self._read_outside(node, t) for t, node in enumerate(ids)]
-            for n in range(min(MOST_READERS, max(map(len, outside)))):
+            count = max(map(len, outside))
+            for n in range(min(MOST_READERS, count)):
                 found = [edges[n] if n < len(edges) else None for edges in outside]
                 targets = tuple(None if edge is None else edge.target for edge in found)
                 left -= targets not in self._aliases
                 if left < 0:
                     return
                 alias = self._alias(targets)
+                if n == MOST_READERS - 1 and count > MOST_READERS:
+                    self._more[alias] = count - MOST_READERS
                 for t, edge in enumerate(found):
                     if edge is not None:
                         self._line(box, alias, t, self._edges[id(edge)])
@@ -315,5 +326,6 @@ class _Scene:
             results = self._results.get(box, [None])
             if results[0] is not None:
                 about["result"] = results if loop else results[0]
-            boxes.append(about | ({"alias": True} if kind == "alias" else {}))
+            more = {"more": self._more[box]} if box in self._more else {}
+            boxes.append(about | ({"alias": True} if kind == "alias" else {}) | more)
         return {"boxes": boxes, "lines": [{"edges": e if loop else e[0]} for e in self.lines.values()]}

@@ -6,7 +6,7 @@ const code = (() => {
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
   const lines = []; // {file, number, row, note, outer}
   let lit = { active: null, hover: null, selected: null, shown: null };
-  let activeRow = null;
+  let activeRows = [];
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
 
@@ -131,18 +131,24 @@ const code = (() => {
     notes();
     const shown = key ?? original.nodes[original.end[0]].span?.join(" "); // before the first step, the line of the end
     const [file, line, , endLine] = spans.get(shown)?.span ?? [];
-    const found = lines.find((one) => one.file === file && one.number === endLine);
-    activeRow?.classList.remove("now");
-    activeRow = key === null ? null : (found?.row ?? null);
-    activeRow?.classList.add("now");
+    const found = lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row);
+    for (const row of activeRows) row.classList.remove("now", "more");
+    activeRows = key === null ? [] : found;
+    activeRows.forEach((row, i) => row.classList.add("now", ...(i > 0 ? ["more"] : [])));
     const moved = lit.shown !== shown;
     lit.shown = shown;
-    if (found && moved) bringIntoSight(host, lines.find((one) => one.file === file && one.number === line).row, found.row);
+    if (found.length > 0 && moved) bringIntoSight(host, found[0], found.at(-1));
   }
 
+  // Scroll if it is needed for these lines. The first line in sight is a whole one.
   function bringIntoSight(host, first, last) {
-    const [box, top, bottom] = [host.getBoundingClientRect(), first.getBoundingClientRect().top, last.getBoundingClientRect().bottom];
-    if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
+    const rectOf = (part) => part.getBoundingClientRect();
+    const [box, { top }, { bottom }] = [rectOf(host), rectOf(first), rectOf(last)];
+    const head = box.top + (host.querySelector("h3")?.offsetHeight ?? 0);
+    if (top >= head && bottom <= box.bottom - 24) return;
+    host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
+    const cut = [...host.querySelectorAll(".line")].map(rectOf).find((row) => row.top < head - 1 && row.bottom > head + 1);
+    if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
   }
 
   // Write at the end of each line the values of its expressions and their gradients. A line that runs many times shows the run nearest

@@ -106,11 +106,11 @@ const equation = (() => {
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
-  // Return an operation with a box in the place of each operand that is not a number of the program: "1 + □".
-  function callWithPlaces(node) {
-    if (graph.nodes[node].operation === null) return labelOf(node);
+  // Return an operation with the numbers and the simple names of its operands, and "…" for the others: "W @ …"; null if all are others.
+  function brief(node) {
     const operands = operandsOf(node).map((edge) => graph.edges[edge].source);
-    return textOf(forwardTree(node, operands.map((one) => ["name", graph.nodes[one].numeral ? labelOf(one) : "□"])));
+    const names = operands.map((one) => (isSimple(labelOf(one)) ? labelOf(one) : "…"));
+    return names.every((one) => one === "…") ? null : textOf(forwardTree(node, names.map((one) => ["name", one]), true));
   }
 
   // Return the parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
@@ -270,9 +270,16 @@ const equation = (() => {
       case "name": return parts.length > 1 ? mrow(mathElement("mtext", {}, `${parts[0]} `), mathOf(parts[1])) : name(parts[0]);
       case "num": return mathElement("mn", {}, signed(String(parts[0])));
       case "op": return mo(parts[0]);
-      case "array": return isSmall(parts[0].array, parts[0].to ?? parts[0].array.shape) ? matrix(parts[0]) : mathElement("mtext", {}, element("span", chooser(parts[0].array, parts[0].at), heat.inline(parts[0])));
+      case "array": return isSmall(parts[0].array, parts[0].to ?? parts[0].array.shape) ? matrix(parts[0]) : mapOf(parts[0]);
       default: return mathElement("mtext", {}, textOf(tree));
     }
+  }
+
+  // Return the map of an array, with the index of the slice that it shows.
+  function mapOf(part) {
+    const { drawn, slice } = heat.inline(part);
+    const made = mathElement("mtext", {}, element("span", chooser(part.array, part.at), drawn));
+    return slice === null ? made : mathElement("msub", {}, made, mathElement("mtext", {}, slice));
   }
 
   // Return the attributes of an array whose elements the reader can choose: with the pointer, or with the arrow keys.
@@ -298,5 +305,5 @@ const equation = (() => {
   // Return whether the rule of an edge, or the words about it, read a letter.
   const readsLetter = ({ equation: tree }, letter) => tree !== null && (refsOf(tree).includes(letter) || (isExplained(tree) && textOf(tree[2]).split(/[^\p{L}\p{N}_]+/u).includes(letter)));
 
-  return { text, readsLetter, callText, callWithPlaces, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  return { text, readsLetter, callText, brief, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

@@ -4,7 +4,8 @@
 
 const heat = (() => {
   const SIDE = 64; // cells on a side of a map
-  const [ROWS, COLUMNS] = [8, 16]; // the largest map in a box of the graph
+  const [ROWS, COLUMNS] = [12, 16]; // the largest map in a box of the graph
+  const INLINE = [ROWS, 24]; // the largest map in a formula
   const STRENGTHS = 5;
   // Return the sizes of the leading axes, and the numbers of rows and columns.
   const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
@@ -49,12 +50,44 @@ const heat = (() => {
   // --- in a box of the graph, as SVG ---
 
   const grids = new WeakMap();
-  function grid(array) {
-    if (array && !grids.has(array)) grids.set(array, map(array, { most: [ROWS, COLUMNS] }));
-    return array ? grids.get(array) : null;
+  function grid(array, slice = null) {
+    if (!array) return null;
+    if (!grids.has(array)) grids.set(array, new Map());
+    const known = grids.get(array);
+    if (!known.has(slice)) known.set(slice, map(array, { slice, most: [ROWS, COLUMNS] }));
+    return known.get(slice);
   }
-  // Return whether the map of an array in a box has fewer cells than the array has elements.
-  const isPart = (array) => (grid(array)?.flats.length ?? Infinity) < nd.sizeOf(array?.shape ?? []);
+  // Return whether a map in a box has fewer cells than the array has elements.
+  const isPart = (array, slice = null) => (grid(array, slice)?.flats.length ?? Infinity) < nd.sizeOf(array?.shape ?? []);
+
+  // Return the slice with which the maps of these arrays of one shape begin: the one with the largest elements, in the measure of each
+  // array's largest.
+  function fullest(arrays, view = arrays[0].shape) {
+    const count = slices(arrays[0], view).reduce((n, size) => n * size, 1);
+    const parts = arrays.filter((array) => array.cells ?? array.values).map((array) => {
+      const numbers = array.cells ?? numbersOf(array);
+      const size = numbers.length / count;
+      return nd.range(count).map((k) => numbers.slice(k * size, (k + 1) * size).reduce((most, x) => Math.max(most, rank(x)), 0) / (largest(array) || 1));
+    });
+    const sums = nd.range(count).map((k) => parts.reduce((sum, sizes) => sum + sizes[k], 0));
+    return sums.indexOf(sums.reduce((a, b) => Math.max(a, b), 0));
+  }
+
+  // Return the slice that a small map shows of arrays that have too many rows for it; null if it shows all rows.
+  function sliceOf(arrays) {
+    const [{ shape }] = arrays;
+    return shape.length > 2 && nd.sizeOf(shape) / shape.at(-1) > ROWS && nd.sizeOf(slices(arrays[0], shape)) > 1 ? fullest(arrays) : null;
+  }
+
+  // Return the index of a slice, as in "[0, 2]".
+  const sliceText = (array, k) => indexOf(leading(k, slices(array, array.shape), array.shape.slice(0, -2)), array.shape.slice(0, -2));
+
+  // Return the element of an array that the page shows first: the first one, or the largest if a map shows a slice of the array.
+  function first(array) {
+    if (!array?.values || array.shape.length < 3) return 0;
+    const sizes = numbersOf(array).map(rank);
+    return sizes.indexOf(sizes.reduce((a, b) => Math.max(a, b), 0));
+  }
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
@@ -97,16 +130,20 @@ const heat = (() => {
     return { shape: to, flats: all, isCopy, isLit: (i) => lit.includes(all[i]) && (i === at || !isCopy(i)) };
   }
 
-  // Return a map for the line of a formula, as SVG: at most 16 x 24 cells, 3.2 em high. The lit and the chosen elements are framed.
+  // Return a map for the line of a formula, as SVG: at most 3.2 em high. The lit and the chosen elements are framed. `slice` is the index
+  // of the slice that it shows; null if it shows all of them.
   function inline({ array, to = null, lit = [], at = null }) {
     const { shape, flats, isCopy, isLit } = stretched(array, to, lit, state.cell);
     const whole = to === null ? array : { ...array, shape, values: flats.map((flat) => array.values[flat]) };
-    const found = map(whole, { most: [16, 24] });
+    const all = nd.sizeOf(shape.slice(-2));
+    const chosen = at ?? (lit.length > 0 ? flats.indexOf(lit[0]) : null);
+    const slice = sliceOf([whole]) === null ? null : chosen === null || whole.cells ? fullest([whole]) : Math.floor(chosen / all);
+    const found = map(whole, { slice, most: INLINE });
     const drawn = svgElement("svg", { class: "map", role: "img", "aria-label": shapeText(shape) });
     fill(drawn, whole, found, { isCopy: (i) => isCopy(found.flats[i]) }, found.flats.map((flat) => (flat === at ? "at" : isLit(flat) ? "lit" : null)));
     const em = Math.min(0.85, 3.2 / found.rows, 12 / found.columns);
     Object.assign(drawn.style, { width: `${(found.columns + 0.3) * em}em`, height: `${(found.rows + 0.3) * em}em` });
-    return drawn;
+    return { drawn, slice: slice === null ? null : sliceText(whole, slice) };
   }
 
   // Draw a map into an SVG element, with a frame of a class around some of its cells.
@@ -126,7 +163,7 @@ const heat = (() => {
     return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
-  return { grid, isPart, cellSize, cells, fill, inline, stretched, under, map, slices };
+  return { grid, isPart, fullest, sliceOf, sliceText, first, cellSize, cells, fill, inline, stretched, under, map, slices };
 })();
 
 // The small text at the pointer.

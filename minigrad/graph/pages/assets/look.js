@@ -19,14 +19,18 @@ function fitFormula() {
   const formula = section.querySelector(".equation");
   const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > formula.getBoundingClientRect().right + 1);
   const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
-  if (camera.TEXT > 12) {
+  const shrink = (least) => {
     let size = 48;
     do formula.style.fontSize = `${size}px`;
-    while (!fits() && (size -= 4) >= 24);
+    while (!fits() && (size -= 4) >= least);
+    return size >= least;
+  };
+  if (camera.TEXT > 12) {
+    if (!shrink(32)) formula.querySelectorAll(".element").forEach((part) => part.remove()); // the lit arrays say it, too
+    shrink(24);
   } else if (innerWidth > 800) return;
   for (const part of wide()) part.replaceWith(...brokenMath(part));
   for (let count = 2; count < 5; count++) for (const part of wide()) stackLabels(part, count);
-  if (camera.TEXT > 12 && section.scrollHeight > section.clientHeight) formula.querySelectorAll(".element").forEach((part) => part.remove()); // the lit arrays say it, too
   for (const part of innerWidth > 900 ? [] : wide()) {
     part.classList.add("shrunk");
     const least = 14 / parseFloat(getComputedStyle(part).fontSize); // then no letter is under 12 px

@@ -11,10 +11,10 @@ function arrayView(array, { className = "", ...options } = {}) {
   return tensorFrame([{ title: null, array, className }], options);
 }
 
-// Show an array above its name. A large one is drawn small unless the reader can choose one of its cells.
+// Show an array beside its name. A large one is drawn small unless the reader can choose one of its cells.
 function labelled(label, array, { className = "", ...options } = {}) {
   const large = array && !isScalar(array) && !(array.values?.length <= 64);
-  return element("figure", { class: className }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
+  return element("figure", { class: `labelled ${className}` }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
 }
 
 // Show arrays of one shape in one frame: maps side by side, which show the same slice and the same element, and their summaries.
@@ -23,7 +23,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   const [{ array: first }] = layers;
   const shape = show?.shape ?? first.shape;
   const lead = heat.slices(first, shape);
-  const slice = (shownSlice.get(String(lead)) ?? lead.map(() => 0)).slice();
+  const slice = (shownSlice.get(String(lead)) ?? nd.strides(lead).map((step, axis) => Math.floor(heat.fullest(layers.map(({ array }) => array), shape) / step) % lead[axis])).slice();
   const readout = small ? null : element("output", { class: "readout" });
   const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, svg: svgElement("svg", { class: "map", tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;

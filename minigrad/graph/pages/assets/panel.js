@@ -37,17 +37,31 @@ const panel = {
     return [
       Number.isInteger(original.step) ? element("p", { class: "training-step" }, word("trainingStep", { step: original.step })) : null,
       element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
-      original.nodes.some(({ values }) => values.some(heat.grid)) ? this.cells() : null,
+      this.hasMaps() ? this.cells() : null,
       ...this.totals(),
       ...this.culprits(),
       original.maps.side < 64 ? element("p", { class: "note" }, `${word("mapsSmall", original.maps)}${original.maps.left > 0 ? word("mapsLeft", original.maps) : ""}`) : null,
     ];
   },
 
+  // Return the legend of the graph: the colours of values and gradients, and those of the cells if there are maps.
+  legend() {
+    const cells = this.hasMaps() ? [["positive", 1, "+"], ["negative", -1, "−"]].map(([name, value, sign]) => element("span", { title: word(name) }, this.sample([value]), ` ${sign}`)) : [];
+    return [element("span", { class: "value" }, word("value")), element("span", { class: "gradient" }, word("gradientName")), ...cells];
+  },
+
+  hasMaps: () => original.nodes.some(({ values }) => values.some((array) => heat.grid(array))),
+
+  // Return cells with these values, of an array whose largest is 1.
+  sample(values) {
+    const [array, found] = [{ dtype: "float64", shape: [2], values: [1, -1] }, { rows: 1, columns: values.length, values }];
+    return svgElement("svg", { class: "map", viewBox: `-1 -1 ${10 * values.length + 2} 12`, "aria-hidden": "true" }, heat.cells(array, 0, 0, 10, found));
+  },
+
   // Say what the colours of the cells mean, with a weak and a strong cell of each kind.
   cells() {
     const samples = { plus: [0.3, 1], minus: [-0.3, -1], zero: [0, 0] };
-    const sample = (name) => heat.inline({ array: { dtype: "float64", shape: [2], values: samples[name] } });
+    const sample = (name) => this.sample(samples[name]);
     return element("p", { class: "colours" }, ...word("cellsText", { plus: "{plus}", minus: "{minus}", zero: "{zero}" }).split(/\{(\w+)\}/).map((part, i) => (i % 2 === 1 ? sample(part) : part)));
   },
 
@@ -198,13 +212,13 @@ const panel = {
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
     const choose = this.cellChoice();
-    const sign = (text) => element("span", { class: "sign" }, text);
+    const line = (sign, name, array, options) => [element("span", { class: "sign" }, sign), labelled(word(name), array, options)];
     const parts = before === null
       ? [labelled(word(count > 1 ? "firstAddend" : "onlyAddend"), addend, { className: "new", ...choose })]
-      : [labelled(word("earlier"), before), sign("+"), labelled(word("this"), addend, { className: "new", ...choose }), sign("="), labelled(word("newTotal"), total, { className: "total" })];
+      : [...line("", "earlier", before), ...line("+", "this", addend, { className: "new", ...choose }), ...line("=", "newTotal", total, { className: "total" })];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
     const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
-    return term(name, element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
+    return term(name, element("div", { class: before === null ? "" : "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
   },
 
   // Show the rule with the names of its parameters.

@@ -32,8 +32,9 @@ class BoxView {
     setAttributes(this.group, { "data-end": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1" });
   }
 
-  updateNode({ node, alias, scene }, lit) {
+  updateNode({ node, alias, scene, more }, lit) {
     const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])].flatMap((name) => [name, name.split(" · ")[0]]), operation: "" }) };
+    if (more) texts.names = texts.names.map((name) => word("andMore", { name, count: more }));
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
     const flags = {
@@ -43,11 +44,23 @@ class BoxView {
       within: end?.end === "target" && lit.applies !== node, // the step happens inside of this closed box
       culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
+    if (end?.end === "target" && scene !== null) texts.operation = this.inside(scene, lit.applies);
+    else this.clearProgress();
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
     this.layOut(texts, flag);
     const spoken = [texts.names[0], texts.operation, texts.value[0], texts.gradient[0]].filter(Boolean).join("; ");
     this.describe(flags.alias ? word("aliasOf", { text: spoken }) : spoken);
+  }
+
+  // Return what happens inside of this closed box: the operation of the step, and how many of its steps are done; and draw this as a bar.
+  inside(scene, node) {
+    const { forward, backward, of } = places.progress(scene, state.step);
+    const inBackward = state.step > timeline.turn;
+    const [done, all] = inBackward ? [backward, of.backward] : [forward, of.forward];
+    const { x, y, w, h } = this.about;
+    this.drawProgress(done / all, inBackward, x - w / 2 + 8, y + h / 2 - 8, w - 16);
+    return `${graph.nodes[node].operation} ${done}/${all}`;
   }
 
   setClass(kind, flags) {
@@ -65,10 +78,10 @@ class BoxView {
     const { unit } = this;
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
-    const called = heat.isPart(texts.valueArray) ? [`${texts.names[0]} ${shapeText(texts.valueArray.shape)}`, ...texts.names] : texts.names;
+    const called = [...partTexts(texts), ...texts.names];
     const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
-    const lines = inLines(called).length > bare.length ? bare : inLines(called); // the shape takes no line from the map
+    const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
     const heats = this.heatSpace(texts, rows, lines.length);
     const names = lines.map(() => "name");
     const left = rows - lines.length;
@@ -78,8 +91,9 @@ class BoxView {
     if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [texts.has && !both.some((text) => fits(text, "value")) ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
     const row = Math.min(ROW * unit, heats === null ? (h - 2 * unit) / names.length : Infinity);
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
-    this.isNamed = called.includes(lines.join(""));
-    this.names = texts.names;
+    Object.assign(this, { names: texts.names, called: called.map((one) => [one].flat().join("")) });
+    this.cell = heats?.size ?? null;
+    this.isNamed = this.called.includes(lines.join(""));
     this.writeLines(lines, x, top + 4.5 * unit, row);
     for (const name of ["operation", "value", "gradient"]) {
       const at = names.indexOf(name);
@@ -103,9 +117,14 @@ class BoxView {
     return HEAD >= ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
+  // Return whether a class can read it, too: the cells are no smaller than a third of a letter.
+  get isLegible() {
+    return this.isReadable && (this.cell === null || this.cell * camera.scale >= camera.TEXT / 3);
+  }
+
   // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows, above) {
-    const grid = texts.valueArray && heat.grid(texts.valueArray);
+    const grid = texts.valueArray && heat.grid(texts.valueArray, texts.slice);
     if (!grid || rows < 1) return null;
     const row = ROW * this.unit;
     const height = this.about.h - above * row - 6;
@@ -123,16 +142,16 @@ class BoxView {
     return this.isEnd && (3 * TIGHT + 2) * grown <= h && widthOf(nodeTexts(graph.end[0]).value[0], "value") * grown <= w - INSET * grown ? grown : camera.unit;
   }
 
-  drawHeats(heats, { valueArray, gradientArray }, top) {
+  drawHeats(heats, { valueArray, gradientArray, slice }, top) {
     if (this.seen.get("value array") === valueArray && this.seen.get("gradient array") === gradientArray && this.seen.get("top") === top) return;
     this.seen.set("value array", valueArray).set("gradient array", gradientArray).set("top", top);
     if (heats === null) return this.heats.replaceChildren();
     const wide = heats.size * heats.grid.columns;
     const { x } = this.about;
-    const second = gradientArray && heat.grid(gradientArray) ? gradientArray : null;
-    const parts = [heat.cells(valueArray, second ? x - wide - 5 : x - wide / 2, top, heats.size)];
+    const second = gradientArray && heat.grid(gradientArray, slice);
+    const parts = [heat.cells(valueArray, second ? x - wide - 5 : x - wide / 2, top, heats.size, heats.grid)];
     if (second) {
-      parts.push(heat.cells(second, x + 5, top, heats.size));
+      parts.push(heat.cells(gradientArray, x + 5, top, heats.size, second));
       parts[1].classList.add("of-gradient");
       parts[1].append(svgElement("path", { class: "divider", d: `M${x} ${top}v${heats.size * heats.grid.rows}` }));
     }
@@ -159,7 +178,7 @@ class BoxView {
     const order = ["name", through === null ? "operation" : "gradient", "value"].slice(0, rows);
     const kept = rows === 1 && through !== null ? ["gradient"] : order;
     const top = y - h / 2 + (HEAD - kept.length * row) / 2 + row / 2 - 3;
-    Object.assign(this, { names: [title], isNamed: kept.includes("name") && widthOf(`▸ ${title}`, "name") * camera.unit <= w - 2 * INSET });
+    Object.assign(this, { names: [title], cell: null, isNamed: kept.includes("name") && widthOf(`▸ ${title}`, "name") * camera.unit <= w - 2 * INSET });
     for (const [name, text] of lines) this.write(name, [kept.includes(name) ? text : ""], x, top + kept.indexOf(name) * row + 4.5 * camera.unit, w - 2 * INSET);
     this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y - h / 2 + HEAD - 6, w - 16);
     this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
@@ -173,6 +192,10 @@ class BoxView {
       svgElement("rect", { class: "track", x, y, width, height: 3, rx: 1.5 }),
       svgElement("rect", { class: inBackward ? "done backward" : "done", x, y, width: width * part, height: 3, rx: 1.5 }),
     );
+  }
+
+  clearProgress() {
+    if (this.seen.delete("bar")) this.bar.replaceChildren();
   }
 
   write(name, options, x, y, room) {
@@ -219,6 +242,15 @@ class BoxView {
   }
 }
 
+// Return the name of a box with what its map shows of the array, in a list: the shape of an array that has more elements than the map
+// cells, and the index of a slice. The list is empty if the map shows all elements.
+function partTexts({ names: [name], valueArray, slice }) {
+  if (!heat.isPart(valueArray, slice)) return [];
+  const shape = shapeText(valueArray.shape);
+  const index = slice === null ? "" : heat.sliceText(valueArray, slice);
+  return slice === null ? [[`${name} `, shape]] : [[`${name} `, word("partOf", { index, shape })], [`${name} `, index]];
+}
+
 // The width of a text of the drawing, 13 px high. A canvas measures it, so the browser need not lay out the page for it.
 const widthOf = (() => {
   const WEIGHTS = { operation: "italic 400", value: "400", flag: "900", name: "700" };
@@ -236,17 +268,18 @@ const widthOf = (() => {
   };
 })();
 
-// Return a name in lines: the first one that fits in one line, or else in several, broken after a dot, a "_", a space or a bracket; or
-// else the last one, cut.
-function named(names, room, rows) {
+// Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
+// is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
+// anywhere. If all are too long, the last one is cut. `isOnlyWhole`: the names are neither broken anywhere nor cut, but left out.
+function named(names, room, rows, isOnlyWhole = view.whole) {
   if (rows < 1) return [];
-  const whole = names.find((name) => widthOf(name, "name") <= room);
-  if (whole !== undefined) return [whole];
-  for (const name of names) {
-    const lines = broken(name.split(/(?<=[._\s(\[,])/), room);
-    if (lines.length <= rows && lines.every((line) => widthOf(line.trimEnd(), "name") <= room)) return lines;
-  }
-  return [cut(names.at(-1), "name", room)].filter(Boolean);
+  const wrapped = names.map((name) => broken(Array.isArray(name) ? name : name.split(/(?<=[._\s(\[,])/), room));
+  const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
+  const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
+  if (found !== undefined) return found;
+  if (isOnlyWhole) return [];
+  const letters = broken([...names.at(-1)], room);
+  return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
 }
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
@@ -303,7 +336,7 @@ class LineView {
     const checked = edges.some((edge) => graph.edges[edge].check?.verdict === "wrong" && timeline.done[edge] > 0 && timeline.began[edge] <= step);
     const sent = past ? edges.filter((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= step).map(amountOf).filter(Boolean) : [];
     const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
-    const name = `edge ${look}${sent.length > 0 && look === "past" ? ` ${signOf(widest)}` : ""}${checked ? " wrong-rule" : ""}`;
+    const name = `edge ${look}${checked ? " wrong-rule" : ""}`;
     const wide = look === "past" ? thickness(widest) / 5 : null;
     if (this.look === `${name} ${wide}`) return;
     this.look = `${name} ${wide}`;

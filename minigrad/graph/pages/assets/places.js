@@ -68,11 +68,11 @@ const places = (() => {
   const holders = scenes.map(() => null); // the box that holds each scene
   for (const scene of scenes) for (const about of scene.boxes) for (const child of [about.scene ?? []].flat()) if (child !== null) holders[child] = about;
 
-  // Use for each scene the layout that is largest in a pane. Return whether one has changed.
+  // Use for each scene the layout that is best in a pane: large, and with few lines that run round. Return whether one has changed.
   function fit(pane) {
     let changed = false;
     for (const scene of scenes) {
-      const sizes = scene.forms.map((form) => Math.min(camera.fitScale(form, pane), 1.2 * camera.full));
+      const sizes = scene.forms.map((form) => form.worth * Math.min(camera.fitScale(form, pane), 1.2 * camera.full));
       const best = scene.forms[sizes.indexOf(Math.max(...sizes))];
       if (scene.form === best) continue;
       changed = true;

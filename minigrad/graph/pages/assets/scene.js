@@ -13,18 +13,29 @@ function nodeTexts(number) {
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
   const ghost = known ? editing.ghost(number) : null;
   return {
-    names: node.named ? [...new Set([labelOf(number), labelOf(number).split(" · ")[0]])] : [labelOf(number), equation.callWithPlaces(number), node.operation ?? ""].filter(Boolean),
+    names: node.named ? [...new Set([labelOf(number), labelOf(number).split(" · ")[0]])] : [labelOf(number), node.operation && equation.brief(number), node.operation].filter(Boolean),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
     oddGradient: gradients.some(isOdd),
     value: valueTexts(known ? values.map(shortText).join(", ") || "–" : "–", labelOf(number), ghost?.value),
     valueArray: values.length === 1 ? values[0] : null,
+    slice: values.length === 1 && values[0] ? sliceOfNode(number) : null,
     gradient: hidden ? [`${GRADIENT} ?`] : ghosted(gradientTexts(number, gradients), ghost?.gradient),
     gradientArray: hidden || gradients.length !== 1 ? null : gradients[0],
     has: gradients.some((gradient) => gradient !== null),
   };
 }
+
+// Return the slice of a node's value and gradient that its box shows. It stays the same during the run.
+const sliceOfNode = (() => {
+  const known = new Map();
+  return (number) => {
+    const { values: [value], gradients: [gradient] } = original.nodes[number];
+    if (!known.has(number)) known.set(number, heat.sliceOf([value, gradient].filter((array) => array && nd.sameShape(array.shape, value.shape))));
+    return known.get(number);
+  };
+})();
 
 // Return the value as text; if it was edited, after the value of the program's run; empty if the name shows it already (a constant).
 function valueTexts(text, name, before) {
@@ -158,7 +169,7 @@ class SceneView {
   // If the boxes of the step are too small to be read in the whole scene, go nearer to them.
   nearer() {
     const ends = this.current.flatMap(({ box }) => this.boxes[box] ?? []); // an end may be outside of the scene
-    if (this.whole || camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isReadable)) return;
+    if (this.whole || camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isLegible)) return;
     camera.frame(ends.map(({ about }) => about), this.scene, this.pane, false);
   }
 
@@ -245,7 +256,7 @@ class SceneView {
     const rect = camera.rect(about);
     const seen = { left: Math.max(0, rect.left), right: Math.min(width, rect.right), top: Math.max(0, rect.top), bottom: Math.min(height, rect.bottom) };
     const [x, y, row] = [(seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2, 1.3 * camera.TEXT];
-    const lines = taken.some((other) => overlap(other, seen)) ? [] : named(names, ((seen.right - seen.left - 8) * 13) / camera.TEXT, Math.floor((seen.bottom - seen.top) / row));
+    const lines = taken.some((other) => overlap(other, seen)) ? [] : named(names, ((seen.right - seen.left - 8) * 13) / camera.TEXT, Math.floor((seen.bottom - seen.top) / row), true);
     return lines.map((line, i) => svgElement("text", { class: "label name", "text-anchor": "middle", x, y: y + row * (i - lines.length / 2 + 0.78) }, line.trim()));
   }
 
@@ -263,32 +274,27 @@ class SceneView {
     for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 
-  // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there.
-  // It travels once: a zoom or a click does not send it again.
+  // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there, and all
+  // merge into the box. It travels once: a zoom or a click does not send it again.
   showPulses() {
     if (overview.handle !== null) return; // it sends its own
-    const key = [state.step, state.before, this.number, this.iteration, quiz.hides(state.step)].join();
-    if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step), timeline.at(state.step + 1)));
+    const key = [state.step, this.number, this.iteration, quiz.hides(state.step)].join();
+    if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step)));
     Object.assign(this, { sent: key, sentIn: graph });
     for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
   }
 
   // Return a pulse on the line of an edge, in a list; an empty list if the edge is inside a closed box.
-  pulse(edge, kind, array, sign = signOf(array)) {
+  pulse(edge, kind, array) {
     const line = this.lineWith([edge]);
-    return line ? [svgElement("path", { class: `pulse ${sign} ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array), "stroke-width": thickness(array) / camera.scale })] : [];
+    return line ? [svgElement("path", { class: `pulse ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array), "stroke-width": thickness(array) / camera.scale })] : [];
   }
 
-  pulsesOf(at, undone) {
-    const made = [];
-    const add = (edge, array, kind) => made.push(...this.pulse(edge, kind, array));
-    if (at !== null && at.edge !== null) {
-      const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
-      add(at.edge, amountOrRaw(state.step), `travels${half}`);
-      for (const { edge } of timeline.arrived(at.source, graph.edges[at.edge].output, state.step)) if (edge !== at.edge) add(edge, amountOf(edge), "waits");
-    }
-    if (!still() && state.before === state.step + 1 && undone !== null && undone.edge !== null) add(undone.edge, amountOrRaw(state.step + 1), "undone");
-    return made;
+  pulsesOf(at) {
+    if (at === null || at.edge === null) return [];
+    const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
+    const waiting = timeline.arrived(at.source, graph.edges[at.edge].output, state.step).filter(({ edge }) => edge !== at.edge);
+    return [...this.pulse(at.edge, `travels${half}`, amountOrRaw(state.step)), ...waiting.flatMap(({ edge }) => this.pulse(edge, "waits", amountOf(edge)))];
   }
 
   // Write the result of the step at its line if it fits.
@@ -299,12 +305,12 @@ class SceneView {
     const line = this.current.find((end) => end.line)?.line;
     if (!line) return;
     const array = amountOrRaw(state.step);
-    const cells = array && heat.grid(array);
+    const cells = array && heat.grid(array, heat.sliceOf([array]));
     const boxes = this.boxes.map((box) => camera.rect(box.about));
     const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength())).map((at) => camera.point([at.x, at.y]));
     const long = line.path.getTotalLength() * camera.scale;
     // It lies beside its line, or on it if most of the line stays in sight.
-    const free = (width, size) => freePlace(points.flatMap(([x, y]) => [...(long > 3 * Math.max(width, size) ? [[0, 0]] : []), [0, -1], [0, 1], [1, 0], [-1, 0], [-1, 1], [1, 1], [-1, -1], [1, -1]].map(([dx, dy]) => rectAt(x + dx * (width / 2 + 6), y + dy * (size / 2 + 2), width + 2, size + 2))), [...boxes, ...taken], this.pane);
+    const free = (width, size) => freePlace(points.flatMap(([x, y]) => [...(long > 3 * Math.max(width, size) ? [[0, 0]] : []), [0, -1], [0, 1], [1, 0], [-1, 0], [-1, 1], [1, 1], [-1, -1], [1, -1]].map(([dx, dy]) => rectAt(x + dx * (width / 2 + 8), y + dy * (size / 2 + 6), width + 12, size + 12))), [...boxes, ...taken], this.pane);
     const unit = camera.TEXT / 12;
     const each = cells && [9, 6, 4, 2.5].map((px) => px * unit).find((px) => px * Math.max(cells.rows, cells.columns) <= 66 * unit && free(cells.columns * px + 8, cells.rows * px + 8));
     const size = cells ? cells.rows * each + 8 : camera.TEXT * 1.6;
@@ -314,7 +320,7 @@ class SceneView {
     const [x, y] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
     const label = svgElement("text", { class: "label", "text-anchor": "middle", x, y: y + camera.TEXT * 0.37 }, amountText(state.step));
     const badge = svgElement("rect", { class: cells ? "frame" : null, x: x - width / 2, y: y - size / 2, width, height: size, rx: cells ? 5 : size / 2 });
-    this.amount.append(badge, cells ? heat.cells(array, x - width / 2 + 4, y - size / 2 + 4, each) : label);
+    this.amount.append(badge, cells ? heat.cells(array, x - width / 2 + 4, y - size / 2 + 4, each, cells) : label);
   }
 }
 
@@ -327,14 +333,6 @@ function thickness(array) {
   const size = array === null ? thickness.most : norm(array);
   if (!Number.isFinite(size)) return 14;
   return size === 0 ? 1.5 : 3 + 11 * Math.min(1, Math.max(0, 1 + Math.log10(size / thickness.most) / 6));
-}
-
-// Return the sign of a gradient: "plus", "minus", "mixed", or "odd" for NaN and infinity.
-function signOf(array) {
-  if (array === null || (array.values === undefined && array.min === undefined)) return "unknown";
-  if (isOdd(array)) return "odd";
-  const numbers = array.values === undefined ? [Number(array.min), Number(array.max)] : array.values.map(Number);
-  return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
 }
 
 // Return a short text for the array that a step carries.

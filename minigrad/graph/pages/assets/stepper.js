@@ -3,7 +3,7 @@
 // The scripts form layers, and each layer uses those before it: words, elements, unpack, arrays (texts and helpers); nd, numpy, python,
 // whatif (they compute the program again); mistakes, timeline, places (the state at a step, and the place in the program); heat, equation,
 // code, written (one drawing each); camera, parts, picture, hand, scene (the graph); node, panel (the text next to it); quiz, editing,
-// play, lesson (input of the reader); look (projector, theme); river (the gradients of a loop); and this script.
+// play, lesson (input of the reader); look (projector, theme); and this script.
 
 const state = {
   step: 0, // the number of applied steps
@@ -34,7 +34,6 @@ function render(fly = false, node = null) {
 function draw() {
   const inGraph = find("graph").contains(document.activeElement);
   renderPlace();
-  river.render(shownLoop(), find("river"));
   refill(find("title-section"), panel.title());
   refill(find("step-section"), panel.step());
   refill(find("small-section"), [panel.smallPrint()]);
@@ -85,6 +84,7 @@ function renderPlace() {
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
   });
   refill(find("path"), crumbs);
+  refill(find("legend"), panel.legend());
   const loop = shownLoop();
   find("loop").hidden = loop === undefined;
   if (loop === undefined) return;
@@ -118,9 +118,9 @@ function announce() {
 
 function go(step) {
   overview.stop();
-  state.before = state.step;
   state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
   state.cell = 0;
+  if (timeline.at(state.step) !== null) state.cell = heat.first(depends.of(state.step).answer);
   quiz.begin();
   const at = timeline.at(state.step);
   state.selected = at === null ? graph.end[0] : (at.source ?? at.target);
@@ -270,7 +270,7 @@ const overview = {
   },
 
   pulses({ kind, edge, target }) {
-    const made = kind === "forward" ? operandsOf(target).flatMap((one) => view.pulse(one, "arrives", null, "value")) : view.pulse(edge, "travels", amountOf(edge));
+    const made = kind === "forward" ? operandsOf(target).flatMap((one) => view.pulse(one, "arrives", null)) : view.pulse(edge, "travels", amountOf(edge));
     for (const one of made) one.addEventListener("animationend", () => one.remove());
     return made;
   },
