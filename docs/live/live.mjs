@@ -279,11 +279,11 @@ function score(block) {
 }
 
 // A class: the score files of the learners, as one table.
-const COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints", "note"];
+const COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints"];
 
 export function rowsOf(text) {
   const { learner: whose, seed, tasks } = JSON.parse(text);
-  return Object.entries(tasks).map(([task, row]) => [whose, seed, task, row.wrong ?? "passed", row.right, row.questions, row.attempts, row.hints, row.note ?? ""]);
+  return Object.entries(tasks).map(([task, row]) => [whose, seed, task, row.wrong ?? "passed", row.right, row.questions, row.attempts, row.hints]);
 }
 
 // A cell that begins like a formula is text: a spreadsheet would run it.

@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import traceback
-from functools import cache, partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -20,34 +19,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import said_by_minigrad
-from .beside import values_by_line
 from .data import decode, encode
 from .programs import HELPERS, draw, make_function, run_program
-from .tasks import folder
 
 MOST_SAID = 4_000  # characters of what a program prints
 
 
 def answer(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a job's programs, or the error, and whether a packaged solution was opened meanwhile."""
-    opened = _opened_files()
-    opened.clear()
-    found = _answer(job)
-    files = {path.replace("\0", "") for path in opened if os.path.isabs(path)}  # the working folder may be gone
-    solutions = os.path.realpath(folder() / "solutions")
-    return found | {"solution": any(os.path.realpath(path).startswith(solutions) for path in files)}
-
-
-@cache
-def _opened_files() -> list[str]:
-    """Return a list to which Python adds the path of each file that is opened from now on."""
-    opened: list[str] = []
-    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
-    return opened
-
-
-def _answer(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a job's programs, in order, up to the first that fails."""
+    """Return the values of a job's programs, in order, up to the first that fails, or the error before all of them."""
     path = job["path"]
     values: list[Any] = []
     with np.errstate(all="ignore"):
@@ -72,13 +51,12 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     inputs = {name: decode(data, make_function) for name, data in case["inputs"].items()}
-    run = partial(run_program, case["program"], {**HELPERS, **names, **inputs})
     try:
-        got = encode(values_by_line(run, case["lines"]) if "lines" in case else run())
+        got = encode(run_program(case["program"], {**HELPERS, **names, **inputs}))
     finally:
         _take_apart(names)
     for name, value in inputs.items():
-        if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
+        if not callable(value) and encode(value) != case["inputs"][name]:
             return {"error": failure("changed", name, "", None)}
     return {"value": got}
 

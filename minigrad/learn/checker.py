@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,6 @@ class Verdict:
     got: Any = None
     printed: str = ""
     answers: tuple[tuple[Case, Any], ...] = ()  # all questions and what came back, up to the first that broke off
-    solution: bool = False  # whether the file, or what it imports, has opened a packaged solution
 
     @property
     def passed(self) -> bool:
@@ -58,8 +57,7 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
         rest = [request(job, cases) for job, cases in zip(jobs[len(found) :], questions[len(found) :])]
         answers, printed = _run({"jobs": rest, "seconds": seconds, "megabytes": megabytes})
         for answer in answers:
-            verdict = _verdict(jobs[len(found)], questions[len(found)], answer, printed)
-            found.append(replace(verdict, solution=bool(answer.get("solution"))))
+            found.append(_verdict(jobs[len(found)], questions[len(found)], answer, printed))
     return found
 
 
@@ -77,8 +75,7 @@ def ask(job: dict[str, Any], seconds: float = SECONDS, megabytes: int = MEGABYTE
 
 def request(job: Job, cases: list[Case]) -> dict[str, Any]:
     """What the child is asked to do for a job."""
-    asked = [{"program": c.program, "inputs": {n: encode(v) for n, v in c.inputs.items()}, "may_change": c.may_change}
-             for c in cases]  # fmt: skip
+    asked = [{"program": case.program, "inputs": {n: encode(v) for n, v in case.inputs.items()}} for case in cases]
     used = {name for case in cases for name in re.findall(r"\w+", case.program)}  # a helper that was given may go
     return {"path": str(job.path.resolve()), "names": [n for n in job.task.needs() if n in used], "cases": asked}
 

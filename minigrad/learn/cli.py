@@ -16,15 +16,13 @@ from minigrad.errors import ArgumentError
 
 from .checker import Job, Verdict, check
 from .page import write_page
-from .report import next_task, overview, report, untouched, upcoming
-from .solution import solution_beside
+from .report import next_task, overview, report, solution_of, untouched, upcoming
 from .tasks import LANGUAGES, Task, find, say, tasks
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1
-NOTE = "runs the packaged solution"
 # The columns of the table that `score --csv` writes
-COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints", "note"]
+COLUMNS = ["learner", "seed", "task", "state", "right", "questions", "attempts", "hints"]
 
 
 @dataclass
@@ -82,7 +80,6 @@ def add_to(commands: Any) -> None:
     one = part("check", _check, "check answers: of the tasks named, or of the next one")
     one.add_argument("tasks", nargs="*", metavar="TASK", help="5.2, or the name of its file")
     part("hint", _hint, "a hint, each time one more").add_argument("task", nargs="?", metavar="TASK")
-    part("reset", _reset, "put a stub back; what was written is kept beside it").add_argument("task", metavar="TASK")
     watch = part("watch", _watch, "check each file when it is saved")
     for command in (one, watch):
         command.add_argument(
@@ -155,7 +152,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _tell(verdict: Verdict, language: str, page: bool) -> None:
     print(report(verdict, language), flush=True)
-    more = solution_beside(verdict, language) if verdict.passed else write_page(verdict, language) if page else None
+    more = solution_of(verdict, language) if verdict.passed else write_page(verdict, language) if page else None
     if more:
         print(f"\n{more}", flush=True)
 
@@ -164,7 +161,7 @@ def _checked(folder: Path, progress: Progress, wanted: list[Task], *, counted: b
     """Check, and keep what was passed. The file is written anew, whatever an answer did to it."""
     for one in wanted:
         if not (folder / one.file).is_file():
-            raise ArgumentError(f"'{folder / one.file}' is missing: `minigrad learn reset {one.label}` puts it back")
+            raise ArgumentError(f"'{folder / one.file}' is missing: `minigrad learn init {folder}` puts it back")
     verdicts = check([Job(one, folder / one.file, progress.seed) for one in wanted])
     passed = {*progress.passed, *(v.task.label for v in verdicts if v.passed)}
     passed -= {v.task.label for v in verdicts if not v.passed}
@@ -187,22 +184,6 @@ def _hint(options: argparse.Namespace) -> int:
     progress.hints[one.label] = given + 1
     progress.save(options.folder)
     print(say(progress.language, "hint", number=given + 1, total=len(hints), label=one.label, hint=hints[given]))
-    return RIGHT
-
-
-def _reset(options: argparse.Namespace) -> int:
-    progress, one = _open(options), find(options.task)
-    path: Path = options.folder / one.file
-    kept = path
-    if path.exists():
-        count = 1
-        while (kept := path.with_suffix(f".before-{count}.py")).exists():
-            count += 1
-        path.rename(kept)
-    path.write_text(one.text(progress.language), encoding="utf-8")
-    progress.passed = [label for label in progress.passed if label != one.label]
-    progress.save(options.folder)
-    print(say(progress.language, "was_reset", file=one.file, kept=kept.name))
     return RIGHT
 
 
@@ -246,8 +227,6 @@ def _score(options: argparse.Namespace) -> int:
             )
         elif not options.csv:
             print(f"{name}:\n" * (len(folders) > 1) + overview(set(progress.passed), progress.language))
-            if labels := ", ".join(label for label, row in rows.items() if row["note"]):
-                print(say(progress.language, "solution", labels=labels))
     if options.csv:
         with options.csv.open("w", encoding="utf-8-sig", newline="") as file:  # spreadsheets know UTF-8 by this mark
             writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
@@ -274,6 +253,5 @@ def _rows(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
         right, total = (verdict.right, verdict.total) if verdict else (0, len(one.questions(progress.seed)))
         rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong}
         attempts, hints = (counts.get(one.label, 0) for counts in (progress.attempts, progress.hints))
-        note = NOTE if verdict and verdict.solution else None
-        rows[one.label] |= {"attempts": attempts, "hints": hints, "note": note}
+        rows[one.label] |= {"attempts": attempts, "hints": hints}
     return rows

@@ -65,4 +65,4 @@ def _limited(job: dict[str, Any], seconds: float) -> dict[str, Any]:
         for name in set(sys.modules) - modules:
             if os.path.dirname(getattr(sys.modules[name], "__file__", None) or "") == os.path.dirname(job["path"]):
                 del sys.modules[name]  # a file of the learner's, which may change before the next check
-    return found if late is None else {"error": failure("late", "", job["path"], late), "solution": found["solution"]}
+    return found if late is None else {"error": failure("late", "", job["path"], late)}

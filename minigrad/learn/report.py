@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,18 @@ def _short(value: Any) -> str:
         return f"[{', '.join(map(_short, value))}]"
     text = number(value) if isinstance(value, float) else repr(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def solution_of(verdict: Verdict, language: str) -> str | None:
+    """Return the course's own functions, for a task whose backward pass is written ``by_hand``, unless they are the answer."""
+    task, text = verdict.task, verdict.task.solution.read_text(encoding="utf-8")
+    if not task.by_hand or same_program(verdict.path, task.solution):
+        return None
+    written = [
+        node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name not in task.complete()
+    ]
+    functions = [textwrap.indent(str(ast.get_source_segment(text, node)), "    ") for node in written]
+    return "\n\n".join([say(language, "solution"), *functions])
 
 
 def _printed(verdict: Verdict, language: str) -> str:

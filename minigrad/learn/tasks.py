@@ -44,7 +44,6 @@ class Case:
     names: tuple[str, ...] = ()
     tolerance: float = 1e-7
     about: str = ""  # a key of words.json, under "about": said when the answer is wrong
-    may_change: bool = False  # the inputs are there to be changed
     judge: Callable[[Any], dict[str, Any] | None] | None = None  # if many are right: a key of "about", and its facts
     forward: str = ""
     leaves: dict[str, Any] | None = None
@@ -72,7 +71,7 @@ class Task:
     number: tuple[int, int]
     file: str
     cases: Callable[[np.random.Generator], Iterator[Case]] = field(repr=False)
-    by_hand: bool = False  # the learner writes the backward pass of Case.forward, and then sees the solution beside it
+    by_hand: bool = False  # the learner writes the backward pass of Case.forward, and then sees the solution
 
     @property
     def label(self) -> str:
@@ -105,6 +104,12 @@ class Task:
         return [
             node.name for node in index_of_file(self.stub).tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
         ]
+
+    def complete(self) -> set[str]:
+        """The functions of the stub that are written already; none where the task is to find a mistake in the file."""
+        functions = index_of_file(self.stub).find(ast.FunctionDef)
+        empty = {node.name for node in functions if "NotImplementedError" in ast.unparse(node)}
+        return {node.name for node in functions} - empty if empty else set()
 
     def questions(self, seed: int) -> list[Case]:
         """The cases, with numbers of a learner's own."""

@@ -64,7 +64,8 @@ def test_an_endless_loop_at_the_top_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @posix
 def test_a_call_that_lets_no_other_thread_run_is_ended_by_the_system(tmp_path: Path) -> None:
-    assert kind(answered(tmp_path, "return 9 ** 9 ** 9", seconds=0.2)) == "late"
+    verdict = answered(tmp_path, "return 9 ** 9 ** 9", seconds=0.2)
+    assert kind(verdict) == "late_at" and "9 ** 9 ** 9" in report(verdict, "en")
 
 
 @pytest.mark.thorough
@@ -203,6 +204,7 @@ def test_an_argument_changed_in_place_is_said(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_spaces_and_letters_of_any_script(tmp_path: Path) -> None:
-    folder = tmp_path / "課題 and more"
+    folder = tmp_path / "課題 é and more"
     folder.mkdir()
     assert whole(folder, "# 傾き\n" + RIGHT).passed
+    assert kind(whole(folder, "while True:\n    pass\n", seconds=0.2)) == "late_at"

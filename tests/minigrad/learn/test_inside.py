@@ -32,7 +32,7 @@ def verdict(folder: Path, source: str, label: str = "1.1", seconds: float = 5.0)
 
 def test_every_solution_passes(here: None) -> None:
     found = check([Job(task, task.solution, 5) for task in tasks()])
-    assert [one.task.label for one in found if not one.passed] == [] and all(one.solution for one in found)
+    assert [one.task.label for one in found if not one.passed] == []
 
 
 def test_the_lines_of_a_right_answer_are_far_from_the_limit(here: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 from minigrad.cli.main import main
-from minigrad.learn.tasks import folder, sentences, tasks
-
-from .answers import ANSWERS
+from minigrad.learn.tasks import find, folder, sentences, tasks
 
 ROOT = Path(__file__).parents[3]
 Said = Callable[..., tuple[object, str, str]]
@@ -44,6 +42,17 @@ def begun(said: Said, monkeypatch: pytest.MonkeyPatch) -> Said:
     assert said("init", "mine", "--seed", "7")[0] == 0
     monkeypatch.chdir("mine")
     return said
+
+
+STEP = """import numpy as np
+
+
+def vjp(W, x, g):
+    z = W @ x
+    y = np.tanh(z)
+    to_z = g * (1 - y * y)
+    return y, np.outer(to_z, x), to_z @ W
+"""
 
 
 def solve(label: str) -> None:
@@ -137,16 +146,6 @@ def test_hints_come_one_by_one(begun: Said) -> None:
     assert "for 1.1: " in begun("hint")[1]
 
 
-def test_reset_keeps_what_was_written(begun: Said) -> None:
-    stub = Path("1_1_nudge.py").read_text(encoding="utf-8")
-    for i, text in enumerate(("first", "second"), 1):
-        Path("1_1_nudge.py").write_text(text, encoding="utf-8")
-        status, out, _ = begun("reset", "1.1")
-        assert status == 0 and f"1_1_nudge.before-{i}.py" in out
-        assert Path(f"1_1_nudge.before-{i}.py").read_text(encoding="utf-8") == text
-        assert Path("1_1_nudge.py").read_text(encoding="utf-8") == stub
-
-
 def test_score_is_what_a_grader_reads(begun: Said) -> None:
     for label in ("1.1", "6.2"):
         solve(label)
@@ -156,7 +155,7 @@ def test_score_is_what_a_grader_reads(begun: Said) -> None:
     assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 37, 7)
     assert [label for label, row in found["tasks"].items() if row["passed"]] == ["1.1", "6.2"]
     assert found["tasks"]["1.1"] == {
-        "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0, "note": None,
+        "passed": True, "right": 5, "questions": 5, "wrong": None, "attempts": 0, "hints": 0,
     }  # fmt: skip
     assert found["tasks"]["1.2"]["wrong"] == "untouched" and found["tasks"]["9.2"]["wrong"] == "file"
     assert "2 of 37 tasks done" in begun("score")[1]
@@ -185,7 +184,7 @@ def test_the_guide_explains_each_code_and_no_other(page: str) -> None:
     used = {*re.findall(r'"(\w+)"', sources)} & {key for key, said in sentences("en").items() if isinstance(said, str)}
     text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
     named = re.findall(r"^\| `(\w+)` \|", text.partition("| `state` |")[2], re.MULTILINE)
-    assert sorted(named) == sorted(used - {"nan_scalar", "solution"} | {"file", "untouched"})
+    assert sorted(named) == sorted(used - {"nan_scalar"} | {"file", "untouched"})
 
 
 def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,9 +207,9 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     with Path("marks.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = {(row.pop("learner"), row.pop("task")): row for row in csv.DictReader(file)}
     assert [*rows] == [(name, one.label) for name in ("mine", "健") for one in tasks()]
-    columns = ("seed", "state", "right", "questions", "attempts", "hints", "note")
-    assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0", ""), strict=True))
-    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "untouched", "0", "5", "2", "3", ""), strict=True))
+    columns = ("seed", "state", "right", "questions", "attempts", "hints")
+    assert rows["mine", "1.1"] == dict(zip(columns, ("7", "passed", "5", "5", "2", "0"), strict=True))
+    assert rows["mine", "1.2"] == dict(zip(columns, ("7", "untouched", "0", "5", "2", "3"), strict=True))
     assert rows["mine", "9.2"]["state"] == "file"
     assert {row["attempts"] for (name, _), row in rows.items() if name == "健"} == {"0"}
     assert (
@@ -219,23 +218,23 @@ def test_a_class_is_one_table_with_attempts_and_hints(begun: Said, said: Said, m
     assert re.findall(r"^(\S+):$", said("score", "mine", "健")[1], re.MULTILINE) == ["mine", "健"]
 
 
-@pytest.mark.thorough
-def test_score_notes_an_answer_that_runs_the_packaged_solution(begun: Said) -> None:
-    for label in ("1.2", "6.3"):  # a copy of the solution runs nothing but itself
+def test_the_course_shows_its_solution_below_a_right_backward_pass(begun: Said) -> None:
+    """What the learner writes of it; not below a copy of it, and not where no backward pass is written by hand."""
+    Path("4_2_vjp.py").write_text(STEP, encoding="utf-8")
+    Path(find("13.1").file).write_text(
+        find("13.1").solution.read_text(encoding="utf-8") + "\nMINE = 1\n", encoding="utf-8"
+    )
+    for label in ("6.1", "9.1"):
         solve(label)
-    for label, text in ANSWERS["runs_the_solution"].items():
-        Path(next(one.file for one in tasks() if one.label == label)).write_text(text, encoding="utf-8")
-    Path("1_3_chain_rule.py").write_text("open('1_3_chain_rule.py').close()\nopen('/a\\0b')\n", encoding="utf-8")
-    rows = json.loads(begun("score", "--json")[1])["tasks"]
-    noted = [label for label, row in rows.items() if row["note"] == "runs the packaged solution"]
-    assert noted == [*ANSWERS["runs_the_solution"]] and {
-        rows[label]["note"] for label in rows if label not in noted
-    } == {None}
-    assert [label for label in noted if rows[label]["passed"]] == ["1.1", "5.1", "6.4"]
-    assert rows["1.3"]["wrong"] == "load" and rows["9.2"]["wrong"] == "load"
-    assert begun("score")[1].endswith("\nTasks that run the packaged solution: 1.1, 5.1, 6.4, 9.2.\n")
-    assert "解答を実行している課題：1.1, 5.1, 6.4, 9.2\n" in begun("--language", "ja", "score")[1]
-    assert "packaged" not in begun("check", "6.4")[1]  # it is told to the teacher
+    printed, network, *others = (begun("check", label)[1] for label in ("4.2", "13.1", "6.1", "9.1"))
+    shown = printed.rpartition("\nNext:")[0]
+    assert "solution" in shown and shown.endswith("    return y, np.outer(gz, x), W.T @ gz")
+    assert "    def network(" in network and "def cross_entropy" not in network  # which the stub has
+    assert all("solution" not in out for out in others)
+    docs = Path(__file__).parents[3] / "docs"
+    assert shown in (docs / "course.md").read_text(encoding="utf-8")
+    japanese = begun("--language", "ja", "check", "4.2")[1].partition("\n\n")[2].rpartition("\n次")[0]
+    assert japanese in (docs / "ja" / "course.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -273,8 +272,8 @@ def test_a_task_that_is_not_there(begun: Said) -> None:
     assert "there is no task '99.1': they are called 1.1, 1.2" in begun("check", "99.1")[2]
     Path("1_1_nudge.py").unlink()
     status, _, err = begun("check", "1.1")
-    assert status == 2 and "`minigrad learn reset 1.1` puts it back" in err
-    assert begun("reset", "1.1")[0] == 0 and Path("1_1_nudge.py").exists()
+    assert status == 2 and "`minigrad learn init .` puts it back" in err
+    assert begun("init", ".")[0] == 0 and Path("1_1_nudge.py").exists()
 
 
 def test_a_broken_state_is_said(begun: Said) -> None:
