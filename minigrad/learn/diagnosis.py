@@ -2,8 +2,8 @@
 
 A false diagnosis is worse than none. So a mistake is named only if a program of the bank gives the learner's numbers on all
 questions, those answered right and those answered wrong. If two programs fit and their mistakes differ, none is named, unless
-the learner's file has the changed expression of one of them alone. Two mistakes are named where each is certain in a part of
-its own, or where one pair of the task's mistakes fits.
+the learner's file has the changed expression of one of them alone. Several mistakes are named where each is certain in a part
+of its own.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..source.index import index_of_file
-from .bank import Mutant, further, mutants, pairs, place, sentence
+from .bank import Mutant, mutants, place, sentence
 from .checker import Job, Verdict, ask, request
 from .compare import compare, right_places
 from .data import decode, encode
@@ -37,7 +36,7 @@ Answers = list[tuple[Case, Any]]
 class Diagnosis:
     """The name of a mistake, or None if none is certain, and the programs that fit.
 
-    ``several`` has two mistakes or more instead: the part of the answer, or "", the name of its mistake, and its note.
+    ``several`` has two mistakes or more instead: the part of the answer, the name of its mistake, and its note.
     """
 
     name: str | None
@@ -51,7 +50,7 @@ def diagnose(verdict: Verdict, language: str) -> str | None:
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
     if found.several:
         parts = [(named(part, language), sentence(name, of, language)) for part, name, of in found.several]
-        lines = [say(language, "one_of_several", what=f"{part}: {what}" if part else what) for part, what in parts]
+        lines = [say(language, "one_of_several", what=f"{part}: {what}") for part, what in parts]
         return "\n".join([say(language, "several", count=len(parts)), *lines])
     if found.name is None:
         return say(language, "earlier_call") if _right_alone(verdict) else where
@@ -119,8 +118,7 @@ def name_of(verdict: Verdict) -> Diagnosis:
     fits = [one for one, names in programs if names is not None and _fits(names, order)]
     if fits:
         return _one_name(fits, verdict)
-    found = _in_parts(programs, order, verdict)
-    return found if found.name or found.several else _two(order, verdict, {one.name: one for one in found.fits})
+    return _in_parts(programs, order, verdict)
 
 
 def _counts(case: Case) -> bool:
@@ -129,12 +127,8 @@ def _counts(case: Case) -> bool:
 
 
 def _one_name(fits: Iterable[Mutant], verdict: Verdict) -> Diagnosis:
-    """Return the common name of the mutants written for the task, or of all mutants if none was.
-
-    If the names differ, it is that of the mutants whose changed expression stands in the learner's file.
-    """
-    fits = tuple(fits)
-    closest = tuple(one for one in fits if one.written) or fits
+    """Return the common name of programs that fit; if they differ, of those whose changed expression the learner's file has."""
+    closest = fits = tuple(fits)
     if len({one.name for one in closest}) > 1:
         own, right = (_expressions(_text(path)) for path in (verdict.path, verdict.task.solution))
         closest = tuple(one for one in fits if (_expressions(one.source) - right) & own) or closest
@@ -172,21 +166,7 @@ def _in_parts(programs: list[tuple[Mutant, Any]], order: Answers, verdict: Verdi
         return Diagnosis(names.pop(), tuple(one for each in found.values() for one in each.fits))
     parts = [(first.names[i] if first.names else f"[{i}]", each.name, _note(each)) for i, each in found.items()]
     several = tuple((part, name, of) for part, name, of in parts if name)
-    certain = tuple(one for each in found.values() if each.name for one in each.fits)
-    return Diagnosis(None, certain, several if len(several) == len(parts) else ())
-
-
-def _two(order: Answers, verdict: Verdict, certain: dict[str, Mutant]) -> Diagnosis:
-    """Two mistakes at once, if the pairs that fit have the same two names.
-
-    They are two of those written for the task, or one that is ``certain`` in a part of the answer, and a slip.
-    """
-    label = verdict.task.label
-    programs = chain(pairs(label), *(further(one, label) for one in certain.values()))
-    found = {frozenset((a, b)) for a, b, source in programs if _fits(_loaded(source) or {}, order)}
-    names = {frozenset(title.partition(":")[0] for title in titles) for titles in found}
-    titles = sorted(found.pop()) if len(names) == 1 else []
-    return Diagnosis(None, (), tuple(("", *title.partition(":")[::2]) for title in titles))
+    return Diagnosis(None, (), several if len(several) == len(parts) else ())
 
 
 def _part(case: Case, i: int) -> Case:

@@ -1,4 +1,4 @@
-"""Common mistakes are named in whatever task they are made: a rule each, with its neighbours, and what is not said."""
+"""Common mistakes are named in the tasks in which they are made, with their neighbours, and what is not said."""
 
 from pathlib import Path
 
@@ -45,17 +45,14 @@ MADE = [
     ("9.2", ["g**2", "m**2"], ("g belongs there", "そこで使うのは g です")),
     ("6.2", ["x.max(axis=-1, keepdims=True)", "x.max()"], MAXIMUM),
     ("6.3", ["logits.max(axis=-1, keepdims=True)", "logits.max()"], MAXIMUM),
-    # Two at once: in parts of their own, written for the task, and one with a slip.
+    # Two at once, in parts of their own.
     ("5.2", ["g * scale, (g * x).sum", "g * x, (g * x).mean"], TWO),
     ("5.2", ["(g * x).sum(axis=0), g.sum(axis=0)", "g * x, g.sum()"], TWO),
     ("2.1", ["b * 2 * x, a * np.cos(x)", "b * 2, a * np.sin(x)"], TWO),
-    ("1.3", ["da = 2 * (a - y)", "da = a - y", "1 - a**2", "1 + a**2"], TWO),
-    ("9.1", ["v = beta * v + g", "v = beta * v + (1 - beta) * g", "w - rate * v", "w + rate * v"], TWO),
-    ("13.1", ["(1 - h**2)", "(1 + h**2)", "gz.sum(axis=0)", "gz.mean(axis=0)"], TWO),
-    ("4.2", ["(1 - y**2)", "(1 - y)", "np.outer(gz, x)", "np.outer(x, gz)"], TWO),
 ]  # fmt: skip
-# Mistakes of which no pair is certain, so nothing is said of their cause.
+# Mistakes that are not certain, and two in the same numbers: nothing is said of their cause.
 UNCERTAIN = [
+    ("9.1", ["v = beta * v + g", "v = beta * v + (1 - beta) * g", "w - rate * v", "w + rate * v"]),
     ("6.2", ["p * (g - (g * p).sum(axis=-1, keepdims=True))", "-p * g * (1 - p)"]),
     ("6.2", ["(g * p).sum(axis=-1, keepdims=True)", "(g * p).sum(axis=-1, keepdims=True) ** 3"]),
     ("1.3", ["dz * x, dz", "dz * x + 0.25, dz - 0.5"]),

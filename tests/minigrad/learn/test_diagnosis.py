@@ -124,7 +124,7 @@ ORDERS = [
     ("    found = []\n    for parent in parents[end]:\n        found += order(parents, parent)\n    return [*found, end]",
      "x stands in it 3 times", "visited_again"),
     (ONCE_EACH, "y must stand last, and stands first: the other way around, this list would be right", "turned"),
-    ("    return sorted(parents)", "a comes too early: it is computed from x", ("all_names", "sorted_names")),
+    ("    return sorted(parents)", "a comes too early: it is computed from x", None),  # two mistakes
     ("    return ['x', 'a', 'y'] if 'a' in parents else [end]", "b is missing: y is computed from it", None),
     ("    return ['x', 'a', 'b'] if end == 'y' else []", "y itself is missing", None),
     ("    return ['x', 'a', 'b', 'y', 'z']", "z does not lead to y", None),
