@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from minigrad.learn.data import Code
+from minigrad.learn.lessons.derived import derived
 from minigrad.learn.tasks import AtMost, Case, task
-from minigrad.transforms.grad import grad, value_and_grad
+from minigrad.transforms.grad import grad
 
 NUDGED = 1e-5  # relative error that a nudge of 1e-5 may leave
 
@@ -40,14 +41,8 @@ def gradient(rng: np.random.Generator) -> Iterator[Case]:
 
 @task("1_3_chain_rule.py")
 def chain_rule(rng: np.random.Generator) -> Iterator[Case]:
-    def loss(w, b, x, y):  # type: ignore[no-untyped-def]
-        return (np.tanh(w * x + b) - y) ** 2
-
     for _ in range(3):
-        w, b, x, y = map(float, rng.uniform(-1, 1, 4) + [0.2, 0, 1.5, 0])
-        value, (dw, db) = value_and_grad(loss, (0, 1))(w, b, x, y)
-        names = ("loss", "dloss/dw", "dloss/db")
-        want, inputs = (float(value), float(dw), float(db)), {"w": w, "b": b, "x": x, "y": y}
+        inputs = dict(zip("wbxy", map(float, rng.uniform(-1, 1, 4) + [0.2, 0, 1.5, 0])))
+        names, places = ("loss", "dloss/dw", "dloss/db"), {f"dloss/d{name}": f"gradient of {name}" for name in "wb"}
         forward = "z = w * x + b\na = np.tanh(z)\nloss = (a - y) ** 2"
-        places = {f"dloss/d{name}": f"gradient of {name}" for name in "wb"}
-        yield Case("neuron(w, b, x, y)", inputs, want, names, forward=forward, places=places)
+        yield derived("neuron(w, b, x, y)", inputs, names, forward, places=places)

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from minigrad.learn.lessons.derived import derived
 from minigrad.learn.tasks import Case, task
 from minigrad.transforms.grad import grad, value_and_grad
 
@@ -58,16 +60,10 @@ def operations(rng: np.random.Generator) -> Iterator[Case]:
 def backward(rng: np.random.Generator) -> Iterator[Case]:
     x, y = map(float, rng.uniform(0.5, 1.2, 2))
     run = "a, b = Value(x), Value(y)\nend = {}\nend.backward()\na.grad, b.grad, end.grad"
-    for text, function in (
-        ("a * b + a", lambda a, b: a * b + a),
-        ("a * a + b", lambda a, b: a * a + b),
-        ("(a * b).tanh() * (a + b) + a * b", lambda a, b: np.tanh(a * b) * (a + b) + a * b),
-    ):
-        da, db = grad(function, (0, 1))(x, y)
-        expected, names = (float(da), float(db), 1.0), ("a.grad", "b.grad", "end.grad")
-        program, inputs, leaves = run.format(text), {"x": x, "y": y}, {"a": x, "b": y}
-        forward = f"end = {text}"
-        yield Case(program, inputs, expected, names, about="twice", forward=forward, leaves=leaves, places=GRADIENTS)
+    for text in ("a * b + a", "a * a + b", "(a * b).tanh() * (a + b) + a * b"):
+        more: dict[str, Any] = {"about": "twice", "leaves": {"a": x, "b": y}, "places": GRADIENTS}
+        names, forward = ("a.grad", "b.grad", "end.grad"), f"end = {text}"
+        yield derived(run.format(text), {"x": x, "y": y}, names, forward, **more)
     # h reaches the end directly and through a longer way: level by level it would be handed on too early
     da = grad(lambda a: a * a + np.tanh(a * a * a))(x)
     dh = 1 + x * (1 - math.tanh(x**3) ** 2)

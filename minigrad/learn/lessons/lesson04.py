@@ -1,24 +1,19 @@
 """Vector-Jacobian and Jacobian-vector products, and what each costs."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from minigrad.learn.lessons.derived import derived
 from minigrad.learn.tasks import AtMost, Case, task
 from minigrad.transforms.derivatives import jvp
-from minigrad.transforms.grad import vjp
-
-
-def _layer(W: Any, x: Any) -> Any:
-    return np.tanh(W @ x)
 
 
 @task("4_1_jvp.py")
 def forward_mode(rng: np.random.Generator) -> Iterator[Case]:
     for m, n in ((1, 2), (3, 2), (2, 4)):
         W, x, v = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=n)
-        want = jvp(lambda x: _layer(W, x), (x,), (v,))  # noqa: B023
+        want = jvp(lambda x: np.tanh(W @ x), (x,), (v,))  # noqa: B023
         yield Case("jvp(W, x, v)", {"W": W, "x": x, "v": v}, tuple(map(np.asarray, want)), ("y", "J @ v"))
     W, x, v = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=30)
     # Two products with W, in whatever way they are written; with np.diag it is 40 * 1200.
@@ -29,10 +24,7 @@ def forward_mode(rng: np.random.Generator) -> Iterator[Case]:
 def reverse_mode(rng: np.random.Generator) -> Iterator[Case]:
     for m, n in ((1, 2), (3, 2), (3, 3), (2, 4)):
         W, x, g = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
-        y, back = vjp(_layer, W, x)
-        want = (np.asarray(y), *map(np.asarray, back(g)))
-        inputs = {"W": W, "x": x, "g": g}
         names, places = ("y", "gW", "gx"), {"gW": "gradient of W", "gx": "gradient of x"}
-        yield Case("vjp(W, x, g)", inputs, want, names, forward="z = W @ x\ny = np.tanh(z)", places=places)
+        yield derived("vjp(W, x, g)", {"W": W, "x": x, "g": g}, names, "z = W @ x\ny = np.tanh(z)", places=places)
     W, x, g = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=40)
     yield Case("work(vjp, W, x, g)", {"W": W, "x": x, "g": g}, AtMost(8 * 1200), about="no_jacobian")
