@@ -9,17 +9,11 @@ import numpy as np
 
 from ..engine.types import Array
 from ..rules.neural import logistic
-from ..rules.scipy_special import _polygamma, expit, logit
+from ..rules.scipy_special import _polygamma, expit
 from .numpy.elementwise import large_by
 
 LEAST = 1 << 8  # elements; for fewer, the calls of NumPy take longer than SciPy's loop
 _BLOCK = 1 << 14  # elements in a block of trigamma, whose arrays stay in the cache
-
-
-def _logit(x: Array) -> Array:
-    """Return ``log(x / (1 - x))`` as an inverse hyperbolic sine, whose argument keeps its digits near 0, 1/2 and 1."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 2 * np.arcsinh((x - 0.5) / np.sqrt(x * (1 - x)))
 
 
 # The terms of trigamma(z) - 1 / z, from z = 10 on: the Bernoulli numbers B_2k over z^(2k + 1), the highest power first.
@@ -50,5 +44,4 @@ def _trigamma_of_large(x: Array, n: int) -> Any:
 
 
 large_by(expit, logistic)
-large_by(logit, _logit)
 _polygamma.kernel(np.ndarray, _trigamma_of_large)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import values_of
-from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
@@ -200,18 +199,12 @@ about(
 # --- products written as other products -----------------------------------------------------------------------------
 
 
-def paired(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> tuple[Array, list[int], list[int]]:
-    """Split each axis of the cotangent of ``kron`` into one of ``a`` and one of ``b``, and say which are which."""
-    a, b = [(1,) * (g.ndim - len(shape)) + shape for shape in (a_shape, b_shape)]
-    apart = np.reshape(g, [n for pair in zip(a, b) for n in pair])
-    return apart, [*range(0, 2 * g.ndim, 2)], [*range(1, 2 * g.ndim, 2)]
-
-
-@Replaceable
-def products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
+def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
     """Return the cotangent of ``kron`` as a matrix with a row for each element of ``a``, a column for each of ``b``."""
-    apart, of_a, of_b = paired(g, a_shape, b_shape)
-    return np.reshape(np.transpose(apart, of_a + of_b), (math.prod(a_shape), math.prod(b_shape)))
+    a, b = [(1,) * (g.ndim - len(shape)) + shape for shape in (a_shape, b_shape)]
+    apart = np.reshape(g, [n for pair in zip(a, b) for n in pair])  # each axis is one of a and one of b
+    axes = [*range(0, 2 * g.ndim, 2), *range(1, 2 * g.ndim, 2)]
+    return np.reshape(np.transpose(apart, axes), (math.prod(a_shape), math.prod(b_shape)))
 
 
 def _cross_rule(g: Array, shape: tuple[int, ...], other: Array, axis: int | None, *axes: int) -> Array:
@@ -237,8 +230,8 @@ def _matrix_power(a: Array, n: int) -> Array:
 
 
 kron = primitive(np.kron, lambda a, b, /: np.kron(a, b)).vjp(
-    a=lambda g, a_shape, b: np.reshape(np.matmul(products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
-    b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), products(g, np.shape(a), b_shape)), b_shape),
+    a=lambda g, a_shape, b: np.reshape(np.matmul(_products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
+    b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), _products(g, np.shape(a), b_shape)), b_shape),
 )
 cross = primitive(
     np.cross,

@@ -10,7 +10,6 @@ import numpy as np
 from ..device import is_device_array
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
-from ..engine.observers import Replaceable
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
@@ -19,13 +18,11 @@ from .axes import Shape, at_least_float32, axes_of, from_rows, rows_of, with_key
 from .indexing import _along_axis, scatter_add
 
 
-@Replaceable
 def order(rows: Array) -> Array:
     """Return the positions of the elements of each row in ascending order; equal elements keep their order."""
     return np.argsort(rows, axis=-1, kind="stable")
 
 
-@Replaceable
 def ranks(rows: Array) -> Array:
     """Return the place of each element in the order of its row: the inverse of the permutation ``order``."""
     return np.argsort(np.argsort(rows, axis=-1, kind="stable"), axis=-1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.types import Array
 from . import elementwise
-from .arrays import TINY, over_elements, plain
+from .arrays import FLOATS, over_elements, plain
 
 
 def adam_step(
@@ -27,7 +27,7 @@ def adam_step(
     not of the dtype of ``p`` are copied, and the results are written back. If ``p`` is neither float32 nor float64, the step
     is computed in float64.
     """
-    dtype = p.dtype if p.dtype in TINY else np.dtype(np.float64)
+    dtype = p.dtype if p.dtype in FLOATS else np.dtype(np.float64)
     written = [a if a.flags.carray and a.dtype == dtype else np.array(a, dtype, order="C") for a in (p, m, v)]
     numbers = (lr / correction1, beta1, beta2, 1 / math.sqrt(correction2), eps)
     over_elements(elementwise.adam, *written, plain(g, dtype), numbers=numbers)

@@ -1,12 +1,11 @@
 """Compile loops over arrays with numba. The other modules of this folder run them instead of several NumPy operations.
 
-Each loop is written in plain Python for one element or one row at a time. It is fast for three reasons. First, the processor
-computes eight or sixteen elements at once if a loop has no branches and no calls. So ``exp`` is a polynomial here, and
-``a if c else b`` computes both results and picks one. Second, a row is read from memory once and stays in the cache for the
-loops that follow. Third, the loops release Python's global lock, so threads can share the rows.
+Each loop is written in plain Python for one element at a time. It is fast for three reasons. First, the processor computes
+eight or sixteen elements at once if a loop has no branches and no calls. So ``exp`` is a polynomial here, and ``a if c else b``
+computes both results and picks one. Second, an element is read from memory once. Third, the loops release Python's global
+lock, so threads can share the elements.
 
-The compiler may reorder the additions in :func:`plus`, so that it can sum sixteen elements at once. It must reorder nothing
-else: it must not turn ``(x - mean) - y`` into ``x - (mean + y)``, and must not assume that there are no NaNs or
+The compiler may compute ``a * b + c`` in one step. It must reorder nothing, and must not assume that there are no NaNs or
 infinite numbers.
 """
 
@@ -19,11 +18,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-# LLVM's names for what it may do: treat (a + b) + c as a + (b + c), treat -0 as 0, and compute a * b + c in one step.
-_REORDER = {"reassoc", "nsz", "contract"}
-_EXACTLY = {"contract"}
+_EXACTLY = {"contract"}  # LLVM's name for computing a * b + c in one step
 # numba's cache only checks whether the file of the loop has changed. This checksum makes it also notice changes of this file.
 _VERSION = zlib.crc32(Path(__file__).read_bytes())
 
@@ -32,8 +29,8 @@ class CompiledLoop(dict[Any, Callable[..., Any]]):
     """A loop over arrays, as a dict from a dtype to the compiled function.
 
     The first use of a dtype compiles the loop or reads it from numba's cache. ``signature`` has a word for each argument:
-    ``r2`` is an array of two axes that the loop reads, ``w2`` is one that it writes, ``n`` is an integer and ``x`` is a
-    float. Arrays are contiguous.
+    ``r1`` is an array of one axis that the loop reads, ``w1`` is one that it writes, and ``x`` is a float. Arrays are
+    contiguous.
     """
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
@@ -43,7 +40,7 @@ class CompiledLoop(dict[Any, Callable[..., Any]]):
 
     def __missing__(self, dtype: Any) -> Callable[..., Any]:
         real = numba.from_dtype(dtype)
-        kinds = {"r": real, "w": real, "n": types.int64, "x": types.float64}
+        kinds = {"r": real, "w": real, "x": types.float64}
 
         def argument(word: str) -> Any:
             kind = kinds[word[0]]
@@ -100,12 +97,6 @@ def _exp_for(x: Any) -> Any:
         return zero if x < lowest else p
 
     return of
-
-
-@register_jitable(fastmath=_REORDER)
-def plus(total: Any, term: Any) -> Any:
-    """Return ``total + term``. The compiler may change the order of a sum of such additions."""
-    return total + term
 
 
 def logistic(x: Any) -> Any:

@@ -18,6 +18,5 @@ from . import (
     reductions,
     rotated,
     softmax,
-    sorting,
     sums,
 )

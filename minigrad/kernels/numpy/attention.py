@@ -75,11 +75,11 @@ def attention_backward(
     if isinstance(saved, tuple):  # the gradient of a bias may be as large as the weights, so strips save no memory
         saved = _weights(None, q, k, factor, *saved[1:])
     inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # d_bias needs the gradient of the scaled scores
-    d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
+    of_scores = [np.empty_like(saved)] if needs[4] else []
 
-    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *target: Any) -> Any:
+    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *kept: Any) -> None:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
-        ds = np.matmul(do * inner, v.swapaxes(-1, -2))
+        ds = np.matmul(do * inner, v.swapaxes(-1, -2), out=kept[0] if kept else None)
         terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o, which has fewer terms than keys
         along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
         along *= inner
@@ -89,11 +89,12 @@ def attention_backward(
             q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
-        return d_bias and d_bias.add(ds, *target)
 
-    divided = d_bias.divided if d_bias else ()
-    sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
-    return *results, None, d_bias and d_bias.result(sums)
+    in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *of_scores, passes=passes_of(query, saved))
+    if not needs[4]:
+        return *results, None, None
+    whole = of_scores[0].swapaxes(0, 1) if math.prod(query.shape[:-2]) == 1 else of_scores[0]
+    return *results, None, unbroadcast(whole.reshape(scores_shape(query, key, num_heads)), bias.shape)
 
 
 def _long_forward(q: Array, k: Array, v: Array, context: Array, factor: float, masks: Sequence[Any]) -> tuple[Any, ...]:
@@ -168,35 +169,6 @@ def _weights(out: Any, q: Array, k: Array, factor: float, allowed: Any, added: A
     return weights
 
 
-class BiasGradient:
-    """Computes the gradient of a bias from the gradient of the scores, for one block of sequences at a time.
-
-    If the sequences have different biases, ``divided`` has one array, and each block writes to its own part of it. If they
-    share a bias, ``divided`` is empty, and the results of the blocks are added.
-    """
-
-    def __init__(self, bias: Any, query: Any, key: Any, num_heads: int, dtype: Any) -> None:
-        shape = scores_shape(query, key, num_heads)
-        layout, whole = _layout(bias.shape, shape)
-        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep un-broadcasts `whole`
-        self.swapped = math.prod(shape[:-3]) == 1
-        self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
-        self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []
-
-    def add(self, scores: Array, target: Any = None) -> Any:
-        """Un-broadcast the score gradients of one block. Write the result to ``target``, or return it if that is None."""
-        part = unbroadcast(scores, (1 if target is None else len(scores), *self.layout[1:]))
-        if target is None:
-            return part
-        target[...] = part
-        return None
-
-    def result(self, sums: Sequence[Any]) -> Any:
-        """Return the gradient. ``sums`` has the result of ``add`` for each block, in order."""
-        d_bias = self.divided[0] if self.divided else sum(sums[1:], start=sums[0])
-        return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
-
-
 def reads_excluded(query: Array, key: Array, value: Array, mask: Any, bias: Any) -> bool:
     """Return whether the products would read an excluded key and make NaN of it: the plain rules skip weights of 0."""
     return not (mask is bias is None or all_finite(query, key, value))
@@ -258,17 +230,11 @@ def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]]
     return [arrays[i] for i in positions], all_of
 
 
-def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
-    """Return (sequences or 1, heads or 1, ...) for an array that broadcasts to the scores, and the same with all batch axes."""
-    own = (1,) * (len(shape) - len(own)) + own
-    whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
-    return (math.prod(whole[:-3]), *whole[-3:]), whole
-
-
 def _of_sequences(array: Array, shape: Shape) -> Array:
     """Reshape an array that broadcasts to scores of ``shape`` so that it broadcasts to them after ``sequences``."""
-    layout, whole = _layout(array.shape, shape)
-    array = array.reshape(layout) if math.prod(layout) == array.size else np.broadcast_to(array, whole).reshape(layout)
+    own = (1,) * (len(shape) - array.ndim) + array.shape
+    whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
+    array = np.broadcast_to(array, whole).reshape(math.prod(whole[:-3]), *whole[-3:])
     return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array
 
 

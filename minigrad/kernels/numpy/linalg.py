@@ -1,6 +1,5 @@
-"""Kernels of norms, of systems of equations, and of cross and Kronecker products."""
+"""Kernels of the 2-norm of real numbers, and of a system of equations whose derivatives are both needed."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,7 @@ from ...engine.methods import Axis
 from ...engine.types import Array
 from ...rules.axes import expand
 from ...rules.decompositions import solve, solve_rules
-from ...rules.linalg import cross, paired, products
 from ...rules.norms import norm
-
-LEAST = 1 << 12  # elements; the components of more are shifted faster than they are picked
-_NEXT = np.array([1, 2, 0])  # the component after each of three
-
-# --- the 2-norm of real numbers, and a system of equations whose derivatives are both needed ---
 
 
 def _norm_forward(x: Array, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -33,39 +26,3 @@ def _norm_backward(g: Array, needs: Any, ans: Array, x: Array, axis: Axis) -> tu
 
 norm.kernel(np.ndarray, _norm_forward, _norm_backward)
 solve.kernel(np.ndarray, lambda a, b: (np.linalg.solve(a, b), None), solve_rules, jointly=True)
-
-
-# --- products -------------------------------------------------------------------------------------------------------
-
-
-def _cross(a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """Multiply vectors of 3 components, which are contiguous or few, without NumPy's slices and checks."""
-    last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
-    if not last or type(b) is not np.ndarray or not a.shape[-1:] == b.shape[-1:] == (3,):
-        return NotImplemented
-    if a.size + b.size >= LEAST and not (a.flags.c_contiguous and b.flags.c_contiguous):
-        return NotImplemented
-    return _next(a * _next(b) - _next(a) * b), None
-
-
-def _next(x: Array) -> Array:
-    """Return the next one of three components for each, from a contiguous array."""
-    if x.size < LEAST:
-        return x.take(_NEXT, -1)
-    ans = np.empty_like(x)
-    ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
-    ans[..., 2] = x[..., 0]
-    return ans
-
-
-def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
-    """Copy the longer rows, which is faster: those of ``a`` if ``b`` has as few elements."""
-    n, m = math.prod(a_shape), math.prod(b_shape)
-    if n < m:
-        return NotImplemented
-    apart, of_a, of_b = paired(g, a_shape, b_shape)
-    return np.reshape(np.transpose(apart, of_b + of_a), (m, n)).swapaxes(0, 1)
-
-
-cross.kernel(np.ndarray, _cross)
-products.kernel(_products)
