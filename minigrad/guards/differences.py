@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +38,6 @@ HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also mo
 NEAR = 2.0**-48  # the relative error of an argument after several roundings
 TRIES = 12  # runs with slightly different arguments, which show whether a rule is stable
 STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # steps that show whether a function gives only integers
-NOISE = 2.0**-10  # the largest roughness, relative to the largest output element, that counts as rounding
 
 
 class Estimate(NamedTuple):
@@ -141,13 +139,6 @@ class Differences:
             before = found
             yield number == len(steps)
 
-    def roughness(self) -> Array:
-        """Return the roughness of each element within the step of its best estimate."""
-        rough = np.zeros(self._here.shape)
-        for step in np.unique(self.best.step):
-            rough = np.where(self.best.step == step, roughness(self._move, step), rough)
-        return rough
-
     def _at(self, step: float) -> Estimate:
         right, left, near_right, near_left = (self._move(t) for t in (step, -step, step / 2, -step / 2))
         far, near = (right - left) / (2 * step), (near_right - near_left) / step
@@ -194,17 +185,6 @@ def direction(x: Array, rng: np.random.Generator) -> Array:
     if x.dtype.kind == "c":
         return _sizes(x) * drawn * np.exp(1j * rng.uniform(0, 2 * math.pi, x.shape))
     return _sizes(x) * (drawn if x.size == 1 else drawn * rng.choice([-1, 1], x.shape))
-
-
-def roughness(move: Callable[[float], Array], step: float) -> Array:
-    """Return the distance of each element of ``move(t)`` from a smooth curve; rounded or cancelled results are rough.
-
-    The sixth differences of a smooth function shrink with the sixth power of the step, and those of a rough one do not.
-    """
-    rows = [np.array([move(k * step / 2**halved) for k in range(-3, 4)]) for halved in range(5)]
-    sixth = [abs(np.tensordot(np.array([1, -6, 15, -20, 15, -6, 1.0]), row, axes=1)) / math.sqrt(924) for row in rows]
-    rough = [np.where((small > 0) & (16 * small < large), 0.0, large) for large, small in pairwise(sixth)]
-    return np.max(rough, axis=0)
 
 
 def jitter(x: Array, rng: np.random.Generator) -> Array:
@@ -379,13 +359,6 @@ class Slope:
     def __call__(self, u: Array) -> float:
         """Return the derivative from the rules for the cotangent ``u``."""
         return float(np.sum(self._parts(self.point, u)).real)
-
-    def count_noise(self) -> None:
-        """Measure again, with the rounding inside the function, which may be larger than that of its result."""
-        rough = self.found.roughness()
-        noise = rough <= NOISE * abs(self.point.here).max(initial=0.0)  # a rougher result: the step is too large
-        self.found.count_in(np.where(noise, np.minimum(rough / self.eps, self.largest), 0.0))
-        self.measure()
 
     def steps(self, coarse_first: bool) -> Iterator[bool]:
         """Measure with one other step per iteration. Yield True after the last step."""

@@ -116,7 +116,6 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     "sqrt": (np.sqrt, lambda g, x: 0.5 * g / np.sqrt(x)),
     "the mean of squares": (lambda x: (x**2).mean(), lambda g, x: 2 * g * x / 3),
     "beside a large number": (lambda x: x + 1e8, lambda g, x: g + 0 * x),
-    "what cancels": (lambda x: (x + 1.0) ** 2 - 1.0, lambda g, x: 2 * g * (x + 1)),
 }
 
 
