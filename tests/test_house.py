@@ -151,7 +151,7 @@ ROOMS = {
     "engine": 3365,
     "rules": 5480,
     "kernels": 3540,
-    "guards": 1740,
+    "guards": 1710,
     "transforms": 1590,
     "": 1910,
     "source": 750,

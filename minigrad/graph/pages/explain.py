@@ -118,7 +118,9 @@ def explain(
     graph = swept(tensor, params, caller="explain")
     with _collector_at_rest():
         data = page_data(graph, check, show)
-    data["lesson"], data["step"] = validated(lesson, data), step
+    data["step"] = step
+    if lesson is not None:
+        data["lesson"] = validated(lesson, data)
     return stepper_page(path, data, language, graph)
 
 

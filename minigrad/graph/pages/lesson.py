@@ -67,18 +67,16 @@ def lesson_program(name: str) -> str:
     return "\n".join(program) + "\n"
 
 
-def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
+def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a lesson in the form of the page: places are numbers of steps, and texts are ``{"en": ..., "ja": ...}``.
 
     Args:
-        lesson: a dict, the path of a JSON file, the name of a lesson of minigrad, or None.
+        lesson: a dict, the path of a JSON file, or the name of a lesson of minigrad.
         data: the data of the page: its ``nodes`` with their names, its ``edges`` and ``steps``.
 
     Raises:
         ArgumentError: a field is unknown, missing or of a wrong type, or a place does not exist in this program.
     """
-    if lesson is None:
-        return None
     found = _fields(_read(lesson), "lesson", "lesson")
     if found["title"] is None:
         raise ArgumentError("lesson needs a 'title': a text")

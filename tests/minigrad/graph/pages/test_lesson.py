@@ -44,10 +44,6 @@ def place(data: dict[str, Any], at: int | str) -> tuple[str, ...]:
     return kind, data["nodes"][edge["target"]]["name"], data["nodes"][edge["source"]]["name"]
 
 
-def test_no_lesson(data: dict[str, Any]) -> None:
-    assert validated(None, data) is None
-
-
 def test_a_whole_lesson(data: dict[str, Any], tmp_path: Path) -> None:
     lesson = {
         "title": "Two paths",
