@@ -201,7 +201,7 @@ class Capture:
         graph = Graph(nodes, self.edges, [ModuleBox(**box) for box in self.boxes], self.ends, self.programs)
         for node, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
             for name, fact in facts.items():  # they depend on the other nodes, so they are the last ones of a record
-                object.__setattr__(node, name, getattr(node, name) or fact)
+                object.__setattr__(node, name, fact)
         return graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:

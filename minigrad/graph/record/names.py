@@ -73,7 +73,7 @@ class _Names:
         self.paths, self.texts = paths, texts
         self.indices: dict[str, Index] = {}  # by file
         self.into = graph.edges_into()
-        self.end = graph.ends[0][0] if graph.ends else -1
+        self.end = graph.ends[0][0]
         self.ends = {number for number, _ in graph.ends}
         self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
         for node in graph.operations():
