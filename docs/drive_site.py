@@ -36,6 +36,7 @@ MINUTES = 10
 MEGABYTES = 25  # that a lesson may load
 WRONG = "    return (f(x + h) - f(x)) / h\n"
 RIGHT = "    return (f(x + h) - f(x - h)) / (2 * h)\n"
+LATE = "does not come to an end"
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+")
 WORDS = {
     "en": {
@@ -183,7 +184,7 @@ def loop(site: Site) -> None:
     site.open("course/exercises/1_1_nudge.html")
     site.put("def slope(f, x, h=1e-5):\n    while True:\n        x = x + 1\n")
     late = site.press("Check")
-    check("does not come to an end" in site.results() and "line" in site.results(), site.results())
+    check(LATE in site.results() and "line" in site.results(), site.results())
     print(f"  an exercise with an endless loop: its line after {late:.1f} s")
 
 
@@ -264,8 +265,13 @@ def frozen(site: Site) -> None:
                 facts,
             )
             site.put(one["code"])
-            site.press("Check")
-            got = site.page.locator(".live-results .live-text").first.text_content()
+            for _ in range(5):
+                site.press("Check")
+                got = site.page.locator(".live-results .live-text").first.text_content()
+                if (
+                    LATE not in got or LATE in wanted
+                ):  # a page's limit is one of the clock, which a busy machine may reach
+                    break
             if got.startswith(wanted.strip()):
                 same += 1
             else:

@@ -1,5 +1,6 @@
 """The diagnosis: each planted mistake is noticed and named, none is invented, and how often it is right is measured."""
 
+import ast
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,16 @@ def test_every_task_has_a_bank_and_every_name_has_words() -> None:
     for name in MISTAKES:
         for language in LANGUAGES:
             assert sentence(name, "", language) and not sentence(name, "", language).endswith((".", "。"))
+
+
+def test_no_program_of_the_bank_has_two_names() -> None:
+    """Else neither would ever be named."""
+    names: dict[tuple[str, str], set[str]] = {}
+    for label, one in measure_diagnosis.of_the_bank():
+        names.setdefault((label, ast.unparse(ast.parse(one.source))), set()).add(one.name)
+    assert [
+        (label, both) for (label, _), both in names.items() if len(both) > 1 and both not in ALIKE.get(label, [])
+    ] == []
 
 
 def test_what_the_bank_does_not_know_is_not_named(tmp_path: Path) -> None:
