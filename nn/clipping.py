@@ -38,9 +38,10 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     check_above_zero(max_norm=max_norm)
     max_norm = float(max_norm)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
-    norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
+    arrays = [t.grad._array for t in tensors if t.grad is not None]  # not ``data``, which prepares for a change
+    norm = math.hypot(*map(_norm, arrays))
     if not math.isfinite(norm):
-        bad = next((t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all()), tensors[0])
+        bad = next((t for t, g in zip(tensors, arrays) if not np.isfinite(g).all()), tensors[0])
         raise ArgumentError(
             f"the gradient of {bad._describe()} is not finite (the norm of all gradients is {norm}): nothing was scaled"
         )
@@ -86,7 +87,8 @@ def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Arra
     """Change gradients in place, but replace those of ``create_graph``, which are on the tape themselves."""
     for t in tensors:
         assert t.grad is not None
+        g = t.grad.data
         if t.grad.requires_grad:
-            t.grad = function(t.grad.data, None)
+            t.grad = function(g, None)
         else:
-            function(t.grad.data, t.grad.data)
+            function(g, g)

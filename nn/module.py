@@ -326,15 +326,19 @@ class Module:
         return "\n".join(lines)
 
 
+_WALKED = (Module, Parameter, Buffer, dict, list, tuple)
+
+
 def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """Iterate over every Module, Parameter and Buffer in ``value`` with its path, each once, the outer before the inner."""
-    if not isinstance(value, (Module, Parameter, Buffer, dict, list, tuple)) or id(value) in seen:
+    if not isinstance(value, _WALKED) or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, (Module, Parameter, Buffer)):
         yield path, value
     for name, child in children(value):
-        yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
+        if isinstance(child, _WALKED):  # asked here too, because a generator for every number and string takes longer
+            yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
 
 
 def modules_outside(model: Module, closed: Iterable[Module]) -> Iterator[Module]:

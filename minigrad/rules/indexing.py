@@ -13,7 +13,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from .about import about
+from .about import about, reads
 
 Shape = tuple[int, ...]
 _BASIC = (slice, int, np.integer)
@@ -192,8 +192,17 @@ about(
         )
     },
 )
+
+
+@reads("where(condition, g, 0)")
+@Replaceable
+def masked(g: Array, condition: Array) -> Array:
+    """Return ``g`` where ``condition`` is true, and 0 elsewhere, also in place of inf and NaN."""
+    return np.where(condition, g, 0)
+
+
 where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y), bind=_where_call).vjp(
-    x=new_array(lambda g, condition: np.where(condition, g, 0)),
+    x=new_array(lambda g, condition: masked(g, condition)),
     y=new_array(lambda g, condition: np.where(condition, 0, g)),
 )
 about(where, elementwise=True)

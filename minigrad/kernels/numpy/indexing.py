@@ -1,4 +1,4 @@
-"""The kernel of sums at an index of integers: all first rows at once, then all second rows, and so on."""
+"""Kernels of sums at an index of integers (all first rows at once, then all second rows, and so on), and of a mask."""
 
 import math
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 
 from ...engine.types import Array
-from ...rules.indexing import add_rows
+from ...rules.indexing import add_rows, masked
 
 LEAST = 1 << 15  # elements to add; for fewer, adding at a flat index is as fast
 LEAST_WIDTH = 1 << 5  # elements of a row: narrower ones are as fast at a flat index
 _LONG = 1 << 11  # elements of a row from which on rows are added one by one
-LEAST_PER_ROUND = (
-    1 << 12
-)  # elements that a round adds on average; if one row gets most of them, there are too many rounds
+LEAST_PER_ROUND = 1 << 12  # elements that a round adds on average; fewer if one row gets most of them
+LEAST_MASKED = 1 << 10  # elements; np.where of fewer is as fast
 
 
 def add_by_rounds(out: Array, index: Array, updates: Array) -> Any:
@@ -57,4 +56,14 @@ def _order_of(ids: Array, count: int) -> Array:
     return order
 
 
+def _masked_bits(g: Array, condition: Any) -> Array:
+    """Keep all bits of an element or none, in a quarter of the time of ``np.where`` or less."""
+    plain = type(g) is type(condition) is np.ndarray and g.dtype.char in "fd" and condition.dtype == bool
+    if not plain or g.size < LEAST_MASKED:
+        return NotImplemented
+    bits = np.dtype(f"i{g.itemsize}")
+    return np.bitwise_and(g.view(bits), np.negative(condition.view(np.int8), dtype=bits)).view(g.dtype)
+
+
 add_rows.kernel(add_by_rounds)
+masked.kernel(_masked_bits)

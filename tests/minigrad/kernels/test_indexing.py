@@ -1,10 +1,11 @@
-"""Sums of rows at an index: the kernel gives the bits of np.add.at."""
+"""Sums of rows at an index, and masks: the kernels give the bits of np.add.at and of np.where."""
 
 import numpy as np
 import pytest
 
 from minigrad.internal import scatter_add
 from minigrad.kernels.numpy import indexing
+from minigrad.rules.indexing import masked
 
 
 def added(rows, index, updates):
@@ -59,3 +60,23 @@ def test_an_index_of_any_integers(kind):
     assert np.array_equal(scatter_add(updates, index=index, shape=(500, 64)), added(500, index, updates))
     square = scatter_add(updates.reshape(7, 100, 64), index=index.reshape(7, 100), shape=(500, 64))
     assert np.array_equal(square, added(500, index, updates))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "float16", "int64", "complex64"])
+@pytest.mark.parametrize("shape", [(64, 32), (32,), (64, 1), (3, 64, 32)])
+def test_a_mask_keeps_all_bits_or_none(shape, dtype):
+    random = np.random.default_rng(0)
+    g = (10 * random.standard_normal((64, 32))).astype(dtype)
+    if g.dtype.kind == "f":
+        g[::3, ::2] = random.choice(
+            [np.nan, -np.nan, np.inf, -np.inf, -0.0, np.finfo(dtype).tiny / 2], g[::3, ::2].shape
+        )
+    condition = random.random(shape) > 0.5
+    for cotangent, chosen in ((g, condition), (g[:, ::-1], condition[..., ::-1]), (np.asfortranarray(g), condition)):
+        found, expected = masked(cotangent, chosen), np.where(chosen, cotangent, 0)
+        assert found.astype(dtype).tobytes() == expected.astype(dtype).tobytes() and found.shape == expected.shape
+    taken = indexing._masked_bits(g, condition) is not NotImplemented
+    assert (
+        taken is (dtype in ("float32", "float64", ">f4"))
+        and indexing._masked_bits(g[:3], condition[:3]) is NotImplemented
+    )
