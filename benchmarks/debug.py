@@ -88,6 +88,7 @@ KINDS = {
     "future": (
         "attention to the future",
         "a mask that hides nothing",
+        "the target is inside the input",
     ),
     "mean first": ("a mean over predictions before the loss",),
     "cut": (
@@ -153,7 +154,16 @@ KINDS = {
     "constant target": (
         "constant targets",
         "batches of sorted rows",
+        "another fault of data or objective",
     ),
+    "pairs": ("two permutations that do not agree",),
+    "own statistics": ("statistics fitted on evaluated rows",),
+    "sign": ("another fault of data or objective",),
+    "outweighed": (
+        "another fault of data or objective",
+        "weights that shrink together",
+    ),
+    "undivided": ("several sweeps for one update, undivided",),
     "padding": ("padding is most of what is averaged",),
     "class weight": ("a class weighted the wrong way",),
     "unbounded": ("a loss unbounded below",),

@@ -25,7 +25,6 @@ FALLS = 0.8  # a loss whose last quarter is above this share of its first steps 
 RISES = 0.25  # the share of steps in which a loss on the same data rises
 OFTEN = 0.4  # the same, for a loss that falls on the whole
 WORSE = 1.15  # how much a loss on other data rises above its best
-BELOW = 20  # how many times its size a loss falls below 0
 PART = 4  # how many times as many rows a table has as a batch that could have more of them
 RANDOM = (dropouts.dropout,)  # operations whose result is drawn anew
 
@@ -134,19 +133,6 @@ def _data_print(run: WatchedRun, look: FullLook) -> int | None:
     parts += [print_of(index) for node in look.operations for index in index_arrays(node)]
     fresh = [node for node in look.leaves if isinstance(node.key, tuple) and node.key not in run.moved]
     return hash(tuple(parts)) if parts and not fresh else None
-
-
-@check("unbounded", "tape arrays")
-def unbounded(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A loss that falls below zero without an end."""
-    losses = [loss for loss in run.watcher.losses if np.isfinite(loss)]
-    if len(losses) < 20 or len(set(run.watcher.places)) > 1 or not run.looks:
-        return
-    medians = [median(part) for part in np.array_split(losses, 4)]
-    falls = medians[3] < medians[2] < medians[1] and medians[2] - medians[3] >= 0.8 * (medians[1] - medians[2])
-    if falls and medians[3] < -BELOW * max(1.0, abs(losses[0])):
-        facts: dict[str, Any] = {"start": f"{losses[0]:.3g}", "end": f"{losses[-1]:.3g}", "steps": len(losses)}
-        yield run.finding(LIKELY, 0, run.last.operations[-1].at, run.backward, **facts)
 
 
 @check("validation", "arrays")
@@ -269,11 +255,16 @@ def _switch_forgotten(run: WatchedRun, trained: set[At]) -> Iterator[DebugFindin
         others = [at for at in way if (at.file, at.line) not in trained and not in_models(at)]
         if others and run.watcher.switched_at[name, way] > 0:
             counts[name] += count
-            lines.setdefault(name, (others, run.watcher.switched_at[name, way]))
-    for name, (others, step) in lines.items():
+            always = run.is_off(others) and next((at for at in way if not in_models(at)), None)
+            lines.setdefault(name, (others, run.watcher.switched_at[name, way], always or None))
+    for name, (others, step, always) in lines.items():
         inner, outer = ((at.file, at.line) for at in (others[0], others[-1]))
+        if always is not None:  # eval() was called before, and does not reach this call
+            facts: dict[str, Any] = {"name": name, "n": counts[name], "line": always.line}
+            yield run.finding(LIKELY, step, (always.file, always.line), outer, say="always", **facts)
+            continue
         places = run.block(inner), outer
-        facts: dict[str, Any] = {"name": name, "n": counts[name], "line": outer[1]}
+        facts = {"name": name, "n": counts[name], "line": outer[1]}
         yield run.finding(LIKELY, min(step, run.watcher.steps - 1), *places[:: 1 if inner == outer else -1], **facts)
 
 

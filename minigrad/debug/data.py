@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..rules import elementwise, indexing, linalg, losses, neural, reductions
-from .finding import LIKELY, DebugFinding, check
+from ..rules.dropout import dropout
+from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue
+from .objective import terms_of
 from .program import At, floor_divisions, names_of_target
-from .run import FEWEST, Given, WatchedRun, index_arrays, names_read, next_token, rowwise
+from .run import FEWEST, JOINS, Given, WatchedRun, index_arrays, is_of, median, names_read, next_token, rowwise
 from .shapes import pads
 
+SHIFTS = (1, -1, 2, -2, 3, -3)  # rows
+EXPLAINED = 0.4  # the share of the targets' variance from which inputs explain them
+UNLEARNED = 0.6  # the share of its first value above which a loss has not been learned
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
 FILLED = (np.zeros, np.empty, np.ones, np.full)
+EXACT: dict[Any, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 LIKE = (np.zeros_like, np.empty_like, np.full_like, np.ones_like)  # their results have the dtype of the argument
 
 
-def _pairs(run: WatchedRun, look: FullLook) -> Iterator[tuple[Given, Given]]:
+def _pairs(run: WatchedRun, look: FullLook, fewest: int = FEWEST) -> Iterator[tuple[Given, Given]]:
     """Yield the inputs and the targets of a step that have the same number of rows."""
     for y in run.targets(look):
         for x in run.inputs(look):
-            if len(x.array) == len(y.array) >= FEWEST and not np.may_share_memory(x.array, y.array):
+            if len(x.array) == len(y.array) >= fewest and not np.may_share_memory(x.array, y.array):
                 yield x, y
 
 
@@ -50,6 +57,24 @@ def leaks(run: WatchedRun) -> Iterator[DebugFinding]:
                 }
                 places = run.made_use(look, x.use) or x.node.at, y.node.at
                 yield run.finding(LIKELY, look.step, *places, say="" if exact else "scaled", **facts)
+                return
+
+
+@check("leak", "arrays tape")
+def copies(run: WatchedRun) -> Iterator[DebugFinding]:
+    """The target is the input itself, and no layer is narrower than it, so the network can copy it."""
+    for look in run.looks[:1]:
+        matrices = [node for node in look.leaves if len(node.shape) == 2]
+        random = any(node.primitive is dropout for node in look.operations)
+        terms = [term for term in terms_of(look) if term.node.operation is not None]
+        for x in run.inputs(look):
+            same = [y for y in run.targets(look) if np.array_equal(y.array, x.array) and run.is_error(look, y)]
+            width = x.array.shape[-1]
+            wide = x.array.dtype.kind == "f" and all(min(node.shape) >= width for node in matrices)
+            if same and wide and len(matrices) > 1 and width > 1 and len(terms) == 1 and not random:
+                facts: dict[str, Any] = {"shape": x.array.shape, "width": min(min(node.shape) for node in matrices)}
+                made = run.made_use(look, same[0].use)
+                yield run.finding(LIKELY, look.step, same[0].node.at, made, say="copy", **facts)
                 return
 
 
@@ -86,16 +111,21 @@ def _shifted(run: WatchedRun, look: FullLook) -> Iterator[DebugFinding]:
         for y in run.targets(look):
             shift = next_token(x.array, y.array)
             if shift is not None and shift != 1:
-                made, say = run.made_use(look, y.use) or y.node.at, "copy" if shift == 0 else "tokens"
+                made, say = run.cut(y), "copy" if shift == 0 else "tokens"
                 facts: dict[str, Any] = {"kind": "shift", "say": say, "k": shift, "shape": x.array.shape}
-                yield run.finding(LIKELY, look.step, made, y.node.at, **facts)
+                yield run.finding(LIKELY, look.step, *made, run.made_use(look, y.use), y.node.at, **facts)
                 return
 
 
 @check("constant target", "arrays tape")
 def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
     """All targets of each look are one number: always the same, or one class in each batch, because rows are sorted."""
-    rows = [(look, y) for look in run.looks for x, y in _pairs(run, look) if y.meets.shape[:1] == (len(y.array),)]
+    rows = [
+        (look, y)
+        for look in run.looks
+        for x, y in _pairs(run, look, FEWEST // 2)
+        if y.meets.shape[:1] == (len(y.array),)
+    ]
     rows = [(look, y) for look, y in rows if y.array.ndim <= 2]
     if len(run.looks) < 3 or not rows or len(set(run.watcher.places)) > 1 or any(np.ptp(1 * y.array) for _, y in rows):
         return
@@ -105,11 +135,88 @@ def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
         for _, other in rows
         if other.node.source == y.node.source and other.use.argument == y.use.argument
     ]
-    made, several = run.made_use(look, y.use), len(set(values)) > 1
-    if made is not None and (not several or np.array_equal(values, np.rint(values))):
+    made, several = run.history(look, y.use), len(set(values)) > 1
+    if made and (not several or np.array_equal(values, np.rint(values))):
         facts: dict[str, Any] = {"value": f"{values[0]:g}", "rows": len(y.array), "looks": len(run.looks)}
         facts["values"] = ", ".join(f"{value:g}" for value in dict.fromkeys(values))
-        yield run.finding(LIKELY, look.step, made, y.node.at, say="sorted" if several else "", **facts)
+        chosen = [at for at in run.chosen(y) if at is not None] if several else []
+        first = [run.program.before(chosen[0])] if chosen else []
+        yield run.finding(LIKELY, look.step, *first, *chosen, *made, say="sorted" if several else "", **facts)
+
+
+@check("shift", "arrays")
+def shifted_rows(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Targets that the inputs of other rows explain, one to three rows away, and those of their own row do not."""
+    for look in run.looks[:1]:
+        for x, y in _pairs(run, look):
+            pairs = [(run.tables[a], b) for a in run.tables_of(x.array) for b in run.tables.values()]
+            rows = next(((a, b) for a, b in pairs if len(a) == len(b) and is_of(b, y.array)), (x.array, y.array))
+            inputs, targets = (rowwise(each) for each in rows)
+            if x.array.dtype.kind != "f" or inputs.shape[1] * 4 > len(inputs) or not np.ptp(targets):
+                continue
+            if y.array.dtype.kind in "iu" and len(np.unique(targets)) < 20:
+                targets = (targets == np.unique(targets)).astype(float)
+            own, shares = _explained(inputs, targets, 0), {k: _explained(inputs, targets, k) for k in SHIFTS}
+            best = max(shares, key=shares.__getitem__)
+            if EXPLAINED < shares[best] < 1 - 1e-9 and own < 0.25 * shares[best]:
+                facts: dict[str, Any] = {"k": best, "share": f"{shares[best]:.0%}", "own": f"{max(own, 0):.0%}"}
+                yield run.finding(LIKELY, look.step, *run.history(look, y.use), y.node.at, say="rows", **facts)
+                return
+
+
+def _explained(inputs: Any, targets: Any, shift: int) -> float:
+    """Return the share of the targets' variance that a linear function of the inputs of other rows explains, less chance."""
+    n = len(inputs) - abs(shift)
+    x, y = (inputs[shift:], targets[:n]) if shift >= 0 else (inputs[:n], targets[-shift:])
+    x = np.column_stack([x, x * x, np.ones(n)])
+    weights, *_ = np.linalg.lstsq(x, y, rcond=None)
+    spread = ((y - y.mean(axis=0)) ** 2).sum()
+    return float(1 - ((x @ weights - y) ** 2).sum() / spread - x.shape[1] / n) if spread else 0.0
+
+
+@check("pairs", "arrays calls")
+def torn_pairs(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Inputs and targets whose rows were put into different orders, while the loss does not fall."""
+    losses = np.array(run.watcher.losses)
+    quarter = max(1, len(losses) // 4)
+    if len(losses) < 20 or not median(losses[-quarter:]) > UNLEARNED * median(losses[:5]) > 0:
+        return
+    for look in run.looks[:1]:
+        for x, y in _pairs(run, look):
+            known = (
+                np.ptp(x.array) and np.ptp(y.array) and not np.array_equal(np.ravel(y.array), np.arange(y.array.size))
+            )
+            one, other = (run.orders(x), run.orders(y)) if known else (None, None)
+            if one is None or other is None:
+                continue
+            apart = [one[key] for key in one.keys() - other.keys()] + [other[key] for key in other.keys() - one.keys()]
+            if apart:
+                facts: dict[str, Any] = {"n": len(one), "m": len(other), "rows": len(y.array)}
+                facts |= {"start": f"{median(losses[:5]):.3g}", "end": f"{median(losses[-quarter:]):.3g}"}
+                yield run.finding(LIKELY, look.step, *sorted(set(apart)), y.node.at, **facts)
+                return
+
+
+@check("own statistics", "arrays")
+def own_statistics(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Two tables without a common row, of which each column has mean 0 and deviation 1: each was scaled by its own numbers."""
+    found: dict[str, Any] = {}
+    for path, value in {**(run.last.values if run.looks else {}), **run.watcher.globals}.items():
+        if isinstance(value, np.ndarray) and value.ndim == 2 and len(value) >= FEWEST and value.dtype.kind == "f":
+            table = value.astype(float)
+            spread = table.std(axis=0)
+            scaled = np.abs(table.mean(axis=0)).max(initial=0) < 1e-4 and np.abs(spread - 1).max(initial=0) < 1e-3
+            if scaled and table.shape[1] > 1 and not any(np.shares_memory(value, other) for other in found.values()):
+                found[path] = value
+    for x in run.inputs(run.first) if len(found) > 1 else ():
+        trained = next((path for path in run.tables_of(x.array) if path in found), None)
+        others = [p for p, v in found.items() if trained and v.shape[1:] == found[trained].shape[1:] and p != trained]
+        for path in others:
+            if not np.isin(found[path][:, 0], found[trained or path][:, 0]).any():
+                made = run.made(path)
+                facts: dict[str, Any] = {"name": path, "rows": len(found[path]), "of": len(found[trained or path])}
+                yield run.finding(LIKELY, run.first.step, *run.program.trail[:1], made, **facts)
+                return
 
 
 @check("class weight", "arrays tape")
@@ -187,7 +294,8 @@ def _masked(look: FullLook, node: TapeValue, tokens: int) -> bool:
                 and value.primitive in (elementwise.multiply, indexing.where, elementwise.divide, indexing.getitem)
             ):
                 return True
-            if source.id not in met and source.operation is not None:
+            inner = value.primitive in JOINS or any(other.kind == "leaf" for _, other in look.operands(value))
+            if source.id not in met and source.operation is not None and not inner:
                 met.add(source.id)
                 waiting.append(source)
     return any(
@@ -301,13 +409,77 @@ def _cast(run: WatchedRun, array: Any) -> At | None:
     """Return the line that makes whole numbers of an array with fractions, if the given numbers are among them."""
     for index, call in run.program._calls:
         method = isinstance(call.func, ast.Attribute) and call.func.attr == "astype"
-        held = run.program.value(call.func.value) if method else None  # type: ignore[attr-defined]
+        makes = run.program.is_one(call.func, np.array, np.asarray) and bool(call.args)
+        held = run.program.method(call)[0] if method else run.program.value(call.args[0]) if makes else None
+        held = np.array(held) if makes and isinstance(held, list) and np.size(held) else held
+        dtype = run.program.argument(call, "dtype", 0 if method else 1)
         if isinstance(held, np.ndarray) and held.dtype.kind == "f" and (held != np.rint(held)).mean() > 0.5:
-            kind = run.program.value(call.args[0]) if call.args else None
+            kind = run.program.value(dtype) if dtype is not None else None
             whole = kind is int or (isinstance(kind, type) and issubclass(kind, np.integer))
             if whole and np.isfinite(held).all() and np.isin(array, np.trunc(held)).all():
                 return index.file, call.lineno
     return None
+
+
+@check("integers", "arrays calls")
+def wraps(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Sums, differences and products of small whole numbers of the program that leave the range of their dtype."""
+    for index in map(run.program.index, run.program.files if run.looks else ()):
+        for node in index.find(ast.BinOp, lambda n: type(n.op) in EXACT and not _is_changed(index, n)):  # noqa: B023
+            pair = [run.program.array(index, side) for side in (node.left, node.right)]
+            if not all(map(_is_whole, pair)) or not any(map(_is_small, pair)):
+                continue
+            try:
+                kept = np.asarray(EXACT[type(node.op)](*pair))
+                right = EXACT[type(node.op)](*(np.asarray(a, np.int64) for a in pair))
+            except (ValueError, OverflowError):  # the arrays have other shapes now, or no dtype holds the number
+                continue
+            bad = int((kept != right).sum())
+            if bad:
+                facts: dict[str, Any] = {"bad": bad, "size": kept.size, "dtype": str(kept.dtype)}
+                facts |= {"low": int(right.min()), "high": int(right.max())}
+                yield run.finding(SHOWN, 0, (index.file, node.lineno), say="wrap", **facts)
+                return
+
+
+@check("integers", "arrays calls")
+def narrow_casts(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Casts to a small integer dtype of numbers that it does not hold."""
+    for index, call in run.program._calls if run.looks else ():
+        method = call.func if isinstance(call.func, ast.Attribute) and call.func.attr == "astype" else None
+        kind = run.program.value(call.args[0]) if method is not None and call.args else None
+        if method is None or not isinstance(kind, type) or not issubclass(kind, np.integer) or _is_changed(index, call):
+            continue
+        held = run.program.array(index, method.value)
+        if not isinstance(held, np.ndarray) or held.dtype.kind not in "iuf" or not np.isfinite(held).all():
+            continue
+        bounds = np.iinfo(kind)
+        bad = int(((held < bounds.min - 1) | (held > bounds.max + 1)).sum())
+        if bad:
+            facts: dict[str, Any] = {"bad": bad, "size": held.size, "dtype": kind.__name__}
+            facts |= {"low": f"{held.min():.6g}", "high": f"{held.max():.6g}"}
+            yield run.finding(SHOWN, 0, (index.file, call.lineno), say="wrap", **facts)
+            return
+
+
+def _is_changed(index: Any, node: ast.expr) -> bool:
+    """Return whether a statement gives another value to a name that an expression of it reads."""
+    names = names_read(node)
+    statements = (each for each in index.around(node) if isinstance(each, (ast.Assign, ast.AugAssign)))
+    targets = [t for each in statements for t in getattr(each, "targets", [getattr(each, "target", None)]) if t]
+    return any(names & set(names_of_target(target)) for target in targets)
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number, or an array of some."""
+    return type(value) is int or (
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu" and value.size > 0
+    )
+
+
+def _is_small(value: Any) -> bool:
+    """Return whether a value is an array, or a number, of whole numbers with fewer than 32 bits."""
+    return isinstance(value, (np.ndarray, np.integer)) and value.dtype.itemsize < 4
 
 
 @check("nonfinite", "arrays calls")

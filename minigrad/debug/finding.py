@@ -21,6 +21,7 @@ ORDER = (
     "no update",
     "stale gradients",
     "mixed gradients",
+    "undivided",
     "given twice",
     "mask",
     "softmax axis",
@@ -32,6 +33,8 @@ ORDER = (
     "shift",
     "leak",
     "constant target",
+    "pairs",
+    "own statistics",
     "class weight",
     "padding",
     "mean first",
@@ -55,7 +58,9 @@ ORDER = (
     "validation",
     "exploding",
     "vanishing",
+    "sign",
     "unbounded",
+    "outweighed",
     "learning rate",
     "slow",
     "nonfinite",
@@ -173,7 +178,8 @@ def ranked(findings: Sequence[DebugFinding]) -> list[DebugFinding]:
         """Return whether a number that is not finite is a symptom of something else that was found."""
         causes = [other for other in first.values() if other.kind != bad.kind and other.grade != LOOK]
         return any(
-            other.kind in ("mask", "exploding", "learning rate") or (other.grade == SHOWN and other.step < bad.step)
+            other.kind in ("mask", "exploding", "learning rate", "state inf")
+            or (other.grade == SHOWN and other.step < bad.step)
             for other in causes
         )
 

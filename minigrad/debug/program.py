@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import inspect
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from ..source.index import FUNCTIONS, Index, callee, index_of, names_in, operand
 
 DEEPEST = 6  # nested containers that are searched for tensors and arrays
 MOST_VALUES = 4000  # values that are searched
-MOST_LINKS = 6  # assignments that are followed from a name to the value
+MOST_LINKS = 12  # assignments that are followed from a name to the value
 LIBRARIES = (
     "numpy",
     "builtins",
@@ -155,6 +156,11 @@ class Program:
         """Return the calls of these functions or methods, or of these classes or their subclasses, under any name."""
         return [(index, call) for index, call in self._calls if self.is_one(call.func, *wanted)]
 
+    def method(self, call: ast.Call) -> tuple[Any, str]:
+        """Return the object whose method a call calls, and the method; None and an empty text for another call."""
+        func = call.func
+        return (self.value(func.value), func.attr) if isinstance(func, ast.Attribute) else (None, "")
+
     @functools.cached_property
     def _calls(self) -> list[tuple[Index, ast.Call]]:
         return [(index, call) for index in map(self.index, self.files) for call in index.find(ast.Call)]
@@ -186,6 +192,28 @@ class Program:
                     value = kind(held)
             self._values[node] = getattr(value, "__func__", value)
         return self._values[node]
+
+    def array(self, index: Index, node: ast.expr) -> Any:
+        """Return the array of a name or of a part of one by constants, also of a parameter that one call gives; else None."""
+        match node:
+            case ast.Call(func=func, args=[first, *_]) if self.value(func) is np.round or isinstance(
+                self.value(func), np.ufunc
+            ):
+                held = self.array(index, first)
+                return self.value(func)(held) if isinstance(held, np.ndarray) else None
+            case ast.Subscript():
+                held = self.array(index, node.value)
+                key = tuple(map(_constant, node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
+                try:
+                    return held[key] if isinstance(held, np.ndarray) and None not in key else None
+                except IndexError:
+                    return None
+            case ast.Name():
+                own = _function(index, node)
+                given = [index.argument(own, node.id, c) for c in index.calls(own.name)] if own is not None else []
+                if given and given[0] is not None and given[0] is not node:
+                    return self.array(index, given[0])
+        return self.value(node)
 
     def argument(self, call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
         """Return the argument of a call by its keyword or its position."""
@@ -276,6 +304,15 @@ class Program:
         found = index.on_line(ast.Call, self.until)
         return tuple((index, call) for call in found if len(call.args) == len(function.args.args))[:1]
 
+    def _of_fit(self, function: Any) -> tuple[tuple[Index, Any], ...]:
+        """Return the call of ``nn.fit`` that gets a function as its loss: both begin with the model and the batches."""
+        fit = getattr(sys.modules.get("nn.train"), "fit", None)
+        for index, call in self.calls(fit) if fit is not None else ():
+            loss = self.argument(call, "loss", 2)
+            if loss is function or (isinstance(loss, ast.Name) and loss.id == getattr(function, "name", "")):
+                return ((index, call),)
+        return ()
+
     def _line_of(self, use: _Reading, *values: ast.expr) -> list[At]:
         """Return the line of the statement that gave a name its value; none if the expression is no name."""
         self.trail = []
@@ -283,6 +320,157 @@ class Program:
             if isinstance(value, ast.Name):
                 self._of_name(use, value, (), 1)
         return self.trail
+
+    def cut(self, places: Sequence[SourceLine], position: int) -> list[At]:
+        """Return the line that cut an operand out of its table: the one that gave its name, or the operation's."""
+        found = self._read(places, position, False)
+        named = found is not None and isinstance(found[1], ast.Name)
+        return (
+            self._line_of(found[0], found[1])[:1] if found is not None and named else [(places[0].file, places[0].line)]
+        )
+
+    def before(self, at: At) -> At | None:
+        """Return the line of the latest statement that made something which the statement on a line reads; None if none did."""
+        index = self.index(at[0])
+        inside = [n for n in index.find(ast.stmt) if n.lineno <= at[1] <= (n.end_lineno or 0)]
+        value = getattr(inside[-1], "value", getattr(inside[-1], "iter", None)) if inside else None
+        callees = {n.func for n in ast.walk(value) if isinstance(n, ast.Call)} if value is not None else set()
+        bounds = (
+            {n for s in ast.walk(value) if isinstance(s, ast.Slice) for n in ast.walk(s)}
+            if value is not None
+            else set()
+        )
+        found: list[At] = []
+        for name in names_in(value) if value is not None else ():
+            if name not in callees | bounds and not isinstance(self.value(name), (int, float, np.random.Generator)):
+                found += self._line_of(_Reading(index, _function(index, name), inside[-1].lineno), name)[:1]
+        return max((each for each in found if each != at), key=lambda each: each[1], default=None)
+
+    def kept_rows(self, name: str, file: str) -> At | None:
+        """Return the line of the mask or index by which the program keeps some rows of a variable: ``x = x[keep]``."""
+        index = self.index(file)
+        for node in index.find(ast.Assign, lambda n: any(name in _variables(t) for t in n.targets)):
+            for part in (n for n in ast.walk(node.value) if isinstance(n, ast.Subscript)):
+                if getattr(part.value, "id", "") == name and not isinstance(part.slice, (ast.Slice, ast.Constant)):
+                    use = _Reading(index, _function(index, node), node.lineno)
+                    return next(iter(self._line_of(use, part.slice)), (index.file, node.lineno))
+        return None
+
+    def orders(self, places: Sequence[SourceLine], position: int) -> dict[Any, At] | None:
+        """Return the lines at which the rows of an operand were put into another order, by the draw or the sort that did so.
+
+        It returns None if it is not known where the operand comes from.
+        """
+        found = self._read(places, position, False)
+        orders: dict[Any, At] = {}
+        waiting: list[tuple[_Reading, ast.expr, Picks]] = [(found[0], found[1], ())] if found is not None else []
+        met: set[Any] = set()
+        for use, whole, before in waiting:
+            value, picks = self._part(whole, before)
+            key = value, picks, tuple(call for _, call in use.calls)
+            if key in met or len(waiting) > MOST_VALUES:
+                continue
+            met.add(key)
+            own: set[ast.AST] = (
+                set()
+            )  # calls of functions of the program: what they return is read, with its parameters
+            for call in (n for n in ast.walk(value) if isinstance(n, ast.Call)):
+                returned = self._returned(use, call, picks)
+                own |= set(ast.walk(call)) if returned else set()
+                waiting += returned
+                if self._reorders(call):  # in a comprehension, each item is drawn anew
+                    each = picks if any(isinstance(loop, ast.ListComp) for loop in use.source.loops(call)) else ()
+                    orders[call, each, key[2]] = use.source.file, call.lineno
+            for name in names_in(value):
+                given = self._bound(use, name, orders) if name not in own else []
+                if given is None:
+                    return None
+                carried = picks if value is name else ()
+                waiting += [(inside, part, (*own_picks, *carried)) for inside, part, own_picks in given]
+        return orders if found is not None else None
+
+    def _part(self, value: ast.expr, picks: Picks) -> tuple[ast.expr, Picks]:
+        """Return the part of an expression that the first of some picks mean, and the others."""
+        while True:
+            match value:
+                case ast.Tuple() | ast.List() if picks and picks[0] in range(len(value.elts)):
+                    value, picks = value.elts[picks[0]], picks[1:]
+                case ast.Subscript(slice=ast.Constant(value=int(place))):
+                    value, picks = value.value, (place, *picks)
+                case ast.Call(args=[held, *_]) if self.is_one(value.func, *self._batches):
+                    value = held
+                case ast.Call(func=ast.Attribute(value=owner)) if picks and isinstance(
+                    self.value(owner), self._batches
+                ):
+                    value = owner
+                case ast.Call(args=given) if picks and self.is_one(value.func, zip) and picks[0] in range(len(given)):
+                    value, picks = given[picks[0]], picks[1:]
+                case ast.Call(args=[held, *_]) if picks[:1] == (1,) and self.is_one(value.func, enumerate):
+                    value, picks = held, picks[1:]
+                case _:
+                    return value, picks
+
+    def selection(self, places: Sequence[SourceLine], position: int) -> At | None:
+        """Return the line outside of all loops at which the rows of an operand were selected; None if all are used."""
+        found = self._read(places, position, False)
+        parts = [n.slice for n in ast.walk(found[1]) if isinstance(n, ast.Subscript)] if found is not None else []
+        waiting = (
+            [(found[0], part, ()) for part in parts if not isinstance(part, ast.Slice)] if found is not None else []
+        )
+        for use, value, _ in waiting:
+            names = [name for name in names_in(value) if isinstance(self.value(name), (np.ndarray, list, range))]
+            for bound in (bound for name in names for bound in self._bound(use, name, {}) or ()):
+                made = [n for n in use.source.on_line(ast.stmt, bound[0].line or 0) if not isinstance(n, ast.For)]
+                if made and not use.source.loops(made[0]):
+                    return use.source.file, made[0].lineno
+                waiting += [bound] if len(waiting) < MOST_VALUES else []
+        return None
+
+    def _returned(self, use: _Reading, call: ast.Call, picks: Picks) -> list[tuple[_Reading, ast.expr, Picks]]:
+        """Return what a function of the program returns to a call."""
+        calls = ((use.source, call), *use.calls)
+        if len(calls) > MOST_LINKS:
+            return []
+        own = [f for f in use.source.definitions(callee(call)) if isinstance(f, FUNCTIONS)]
+        ends = [(f, n) for f in own for n in ast.walk(f) if isinstance(n, ast.Return) and n.value is not None]
+        return [(_Reading(use.source, f, n.lineno, calls), n.value, picks) for f, n in ends if n.value is not None]
+
+    def _bound(
+        self, use: _Reading, name: ast.Name, orders: dict[Any, At]
+    ) -> list[tuple[_Reading, ast.expr, Picks]] | None:
+        """Return what a name was given last before it is read, and note the sorts and shuffles of it in between.
+
+        It returns None if the name is a parameter, and it is not known what a call gives for it.
+        """
+        index = use.source
+        function = next(
+            (f for f in index.around(name) if isinstance(f, ast.Lambda) and name.id in _parameters(f)), use.function
+        )
+        made = index.find((ast.Assign, ast.For), lambda n: any(name.id in _variables(t) for t in _targets(n)))
+        made = [n for n in made if _function(index, n) is function and n.lineno < (use.line or self.until)]
+        made = [] if isinstance(function, ast.Lambda) else made
+        for call in index.find(ast.Call) if made else ():
+            changed = call.args[:1] or [getattr(call.func, "value", call)]  # shuffle(x), and x.sort()
+            alone = isinstance(index.parents[call], ast.Expr) and any(getattr(n, "id", "") == name.id for n in changed)
+            if alone and made[-1].lineno < call.lineno < (use.line or self.until) and self._reorders(call):
+                orders[call, (), ()] = index.file, call.lineno
+        if made:
+            picks = _places(_targets(made[-1]), name.id)
+            return [(use._replace(line=made[-1].lineno), _given(made[-1]), picks)]
+        if function is None or name.id not in _parameters(function):
+            return [] if function is None else self._bound(use._replace(function=None, line=None), name, orders)
+        known = use.calls[:1] or self._of_fit(function) or self._of_transform(index, function)
+        given = [(i, c, index.argument(function, name.id, c)) for i, c in known if isinstance(c, ast.Call)]
+        values = [(_Reading(i, _function(i, c), c.lineno, use.calls[1:]), v) for i, c, v in given if v is not None]
+        own = index.is_method(function) and name.id == function.args.args[0].arg
+        return [(outer, value, ()) for outer, value in values] if values or own else None
+
+    def _reorders(self, call: ast.Call) -> bool:
+        """Return whether a call draws an order, shuffles or sorts."""
+        owner, method = self.method(call)
+        drawn = isinstance(owner, np.random.Generator) and method in ("permutation", "permuted", "shuffle")
+        sorts = isinstance(owner, (np.ndarray, list)) and method in ("sort", "argsort")
+        return drawn or sorts or self.is_one(call.func, np.sort, np.argsort, np.random.permutation, np.random.shuffle)
 
     def passed(self, places: Sequence[SourceLine], position: int) -> list[At]:
         """Return the lines of the statements from which the names in the text of an operand come."""
@@ -301,6 +489,8 @@ class Program:
         direct = isinstance(called, Primitive) or (callable(called) and called in registry)
         if isinstance(here, ast.Call) and last and not direct:
             given, position = [*here.args[1:], *(k.value for k in here.keywords)][-1:], 0
+        if position < 0 and isinstance(here, ast.Subscript):  # the last part of its index
+            given = here.slice.elts[-1:] if isinstance(here.slice, ast.Tuple) else [here.slice]
         if position >= len(given):
             return None
         calls = tuple((self.index(place.file), self.expression(place)) for place in places[1:])
@@ -309,6 +499,10 @@ class Program:
     def source_line(self, index: Index, value: ast.expr | None) -> At | None:
         """Return the line of an argument's value: of a name, the line that made it; of a number, its own."""
         return None if value is None else self._line(_Reading(index, _function(index, value), value.lineno), value)
+
+    def source_lines(self, index: Index, name: ast.Name) -> list[At]:
+        """Return the lines of the statements that gave a name its value, the last one first."""
+        return self._line_of(_Reading(index, _function(index, name), name.lineno), name)
 
     def _line(self, use: _Reading, value: ast.expr) -> At | None:
         return _known(self.created(use, value) or (use.source.file, value.lineno))
@@ -350,6 +544,8 @@ class Program:
                     inner, rest = held.value if isinstance(held, ast.Attribute) else over.iter, picks
             case ast.Call() if self._wraps(value):
                 inner = value.args[0]
+            case ast.Call() if (part := self._part(value, picks))[0] is not value:
+                inner, rest = part
             case ast.Call():
                 return next(self._of_call(use, value, picks, links + 1), None)
         return None if inner is value else self.created(use, inner, rest, links + 1) or (file, inner.lineno)
@@ -359,21 +555,30 @@ class Program:
         named = bool(call.args) and isinstance(call.args[0], (ast.Name, ast.Subscript))
         return named and self.is_one(call.func, Tensor)
 
+    @property
+    def _batches(self) -> tuple[type, ...]:
+        """The class of batches, if the program has imported it."""
+        return (sys.modules["nn.data"].Batches,) if "nn.data" in sys.modules else ()
+
     def _of_name(self, use: _Reading, name: ast.Name, picks: Picks, links: int) -> At | None:
         """Return the line of the last assignment to a name before its use that does not update what was there."""
         index, function = use.source, use.function
-        made = [node for node in index.find(ast.Assign) if any(name.id in _variables(t) for t in node.targets)]
+        lambdas = [f for f in index.around(name) if isinstance(f, ast.Lambda) and name.id in _parameters(f)]
+        if lambdas:
+            return self._of_parameter(use._replace(function=lambdas[0]), name.id, picks, links)
+        made = [
+            node for node in index.find((ast.Assign, ast.For)) if any(name.id in _variables(t) for t in _targets(node))
+        ]
         made = [node for node in made if _function(index, node) is function]
         before = [node for node in made if node.lineno < (use.line or self.until)] or made
-        fresh = [node for node in before if name.id not in {each.id for each in names_in(node.value)}]
+        fresh = [node for node in before if name.id not in {each.id for each in names_in(_given(node))}]
         if not fresh and function is not None:
-            arguments = function.args
-            if name.id in [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]:
+            if name.id in _parameters(function):
                 return self._of_parameter(use, name.id, picks, links)
             if not made:
                 return self._of_name(use._replace(function=_function(index, function), line=None), name, picks, links)
         for node in (fresh or before[:1])[-1:]:
-            value, line = node.value, node.lineno
+            value, line = _given(node), node.lineno
             if isinstance(value, ast.List) and not value.elts and picks:  # layers = [], then layers.append(...)
                 added = [
                     c
@@ -381,11 +586,10 @@ class Program:
                     if getattr(getattr(c.func, "value", 0), "id", "") == name.id and c.args
                 ]
                 value, line, picks = (added[0].args[0], added[0].lineno, picks[1:]) if added else (value, line, picks)
-            parts = next((t.elts for t in node.targets if isinstance(t, (ast.Tuple, ast.List))), [])
-            places = [i for i, part in enumerate(parts) if name.id in _variables(part)]
             inside = use._replace(line=line)
             self.trail.append((index.file, line))
-            return self.created(inside, value, (*places, *picks), links) or (index.file, line)
+            found = self.created(inside, value, (*_places(_targets(node), name.id), *picks), links)
+            return found or (index.file, line)
         return None
 
     def _of_parameter(self, use: _Reading, name: str, picks: Picks, links: int) -> At | None:
@@ -394,9 +598,12 @@ class Program:
         owner: Any = index.parents[function]
         if index.is_method(function) and name == function.args.args[0].arg:
             return next(self._of_field(use, str(picks[0]), picks[1:], links), NOWHERE) if picks else NOWHERE
-        known = index.calls(owner.name if isinstance(owner, ast.ClassDef) else function.name)
+        known = index.calls(owner.name if isinstance(owner, ast.ClassDef) else getattr(function, "name", ""))
         for place, call in (
-            use.calls[:1] or self._of_transform(index, function) or [(index, each) for each in known[:1]]
+            use.calls[:1]
+            or self._of_fit(function)
+            or self._of_transform(index, function)
+            or [(index, c) for c in known[:1]]
         ):
             given = index.argument(function, name, call) if isinstance(call, ast.Call) else None
             if given is not None:
@@ -481,6 +688,39 @@ class Program:
 def _function(index: Index, node: ast.AST) -> Any:
     """Return the innermost function around a node; None outside of functions."""
     return next((each for each in index.around(node) if isinstance(each, FUNCTIONS)), None)
+
+
+def _constant(node: ast.expr) -> Any:
+    """Return the part of an index that is written as a number or as a slice of numbers; None for others."""
+    if isinstance(node, ast.Slice):
+        ends = [getattr(each, "value", None) for each in (node.lower, node.upper, node.step)]
+        return slice(*ends)
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _parameters(function: Any) -> list[str]:
+    """Return the names of the parameters of a function or a lambda."""
+    arguments = function.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _targets(node: Any) -> list[ast.expr]:
+    """Return what an assignment, or a ``for``, assigns."""
+    return [node.target] if isinstance(node, ast.For) else list(node.targets)
+
+
+def _given(node: Any) -> ast.expr:
+    """Return the value of an assignment, or what a ``for`` runs over."""
+    return node.iter if isinstance(node, ast.For) else node.value
+
+
+def _places(targets: Sequence[ast.expr], name: str) -> Picks:
+    """Return the places at which a name stands in nested targets: (1, 0) for ``b`` in ``a, (b, c) = ...``."""
+    for target in targets:
+        for place, part in enumerate(target.elts if isinstance(target, (ast.Tuple, ast.List)) else ()):
+            if name in _variables(part):
+                return place, *_places([part], name)
+    return ()
 
 
 def _variables(target: ast.expr) -> list[str]:

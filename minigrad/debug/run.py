@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ JOINS = (
     convolution.convolution,
 )  # operations after which more of the network may follow
 
+NO_VALUE, INDEX = -1, "index"  # the source and the argument of a use of what is no value of the tape
 FEWEST = 16  # rows from which an equality is no chance
 SUMS = (elementwise.add, elementwise.subtract, elementwise.negative)
 
@@ -133,6 +134,17 @@ class WatchedRun:
                 found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
         return found
 
+    def steps_of(self) -> dict[Any, list[float]]:
+        """Return the lengths of the steps of each parameter, divided by its size, for each pair of looks."""
+        found: dict[Any, list[float]] = {}
+        for before, after in self.pairs:
+            old, new = self.params(before), self.params(after)
+            for key in old.keys() & new.keys():
+                a, b = old[key].value, new[key].value
+                if a.shape == b.shape and norm(a):
+                    found.setdefault(key, []).append(norm(b - a) / norm(a))
+        return found
+
     def along(self, before: FullLook, after: FullLook) -> dict[Any, float]:
         """Return the length of each parameter's step divided by that of its gradient, where both lie on one line.
 
@@ -193,7 +205,9 @@ class WatchedRun:
     def made_use(self, look: FullLook, use: Use, *, last: bool = False) -> At | None:
         """Return the line at which an operand was made; None if it is not known. ``last``: see :meth:`Program.operand`."""
         node, target = look.nodes[use.source], look.nodes[use.target]
-        if node.operation is not None:
+        if use.source == NO_VALUE:
+            node = target
+        elif node.operation is not None:
             return node.at
         if node.kind == "leaf" and (found := self.made_leaf(look, node)):
             return found
@@ -202,6 +216,14 @@ class WatchedRun:
         found = self.program.operand(target.places, _position(target, use), last=last) or self.made(look.path(use.raw))
         tables = [] if found else self.tables_of(whole(use.raw))
         return found or (self.made(tables[0]) if len(tables) == 1 else None)
+
+    def history(self, look: FullLook, use: Use) -> list[At]:
+        """Return the lines of the last two statements that made the numbers of an operand, before the operation reads it."""
+        target = look.nodes[use.target]
+        made = self.made_use(look, use)
+        if made is None or made == target.at:  # a part of the operation's own expression
+            made = next(iter(self.passed(target, use)[::-1]), target.at)
+        return [at for at in (made, self.program.before(made) if made is not None else None) if at is not None]
 
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
@@ -213,13 +235,26 @@ class WatchedRun:
         """Return the arrays of the program that have each row of a batch: of several views of one array, the first."""
         found: dict[int, str] = {}
         for path, table in self.tables.items() if np.ndim(batch) else ():
-            if _is_of(table, batch):
+            if is_of(table, batch):
                 found.setdefault(id(whole(table)), path)
         return [*found.values()]
+
+    def cut(self, given: Given) -> list[At]:
+        """Return the line that cut an array out of its table."""
+        return self.program.cut(given.node.places, _position(given.node, given.use))
 
     def chosen(self, given: Given) -> list[At | None]:
         """Return the lines that chose the rows of an array: of their index, if it has a name, and of the choice."""
         return self.program.chosen(given.node.places, _position(given.node, given.use))
+
+    def selection(self, look: FullLook, use: Use) -> At | None:
+        """Return the line outside of all loops at which the rows of an operand were selected."""
+        target = look.nodes[use.target]
+        return self.program.selection(target.places, _position(target, use))
+
+    def orders(self, given: Given) -> dict[Any, At] | None:
+        """Return the lines that put the rows of an array into another order, by what did so."""
+        return self.program.orders(given.node.places, _position(given.node, given.use))
 
     def passed(self, target: TapeValue, use: Use) -> list[At]:
         """Return the lines of the statements from which the names in the text of an operand come."""
@@ -229,6 +264,20 @@ class WatchedRun:
         """Return whether a line is in the function that begins the sweeps."""
         index, line = self.program.index(place.file), self.backward[1] if self.backward is not None else 0
         return place.file == self.file and index.function_at(place.line) is index.function_at(line)
+
+    def is_off(self, way: Sequence[SourceLine]) -> bool:
+        """Return whether ``eval`` of a module is the last switch before one of these lines, in the same function."""
+        module = getattr(sys.modules.get("nn.module"), "Module", None)
+        calls = [(i, c, True) for i, c in self.program.calls(module.eval)] if module is not None else []
+        calls += [(i, c, False) for i, c in self.program.calls(module.train)] if module is not None else []
+        for at in way:
+            index = self.program.index(at.file)
+            own = index.function_at(at.line)
+            before = [(c.lineno, off) for i, c, off in calls if i is index and index.function_at(c.lineno) is own]
+            before = [pair for pair in before if pair[0] < at.line]
+            if before:
+                return max(before)[1]
+        return False
 
     def block(self, at: At) -> At:
         """Return the line of the outermost block of a function that holds a line, but does not begin a sweep."""
@@ -323,6 +372,15 @@ class WatchedRun:
                     if names & {getattr(index.argument(function, parameter.arg, call), "id", "")}:
                         yield function, parameter.arg
 
+    def schedule(self) -> list[At | None]:
+        """Return the line that made what computes the learning rate, if a name is called for it, and the line that sets it."""
+        at = self.rate()
+        index = self.program.index(at[0] if at is not None else self.file)
+        calls = index.on_line(ast.Call, at[1]) if at is not None else []
+        names = [c.func for c in calls if isinstance(c.func, ast.Name)]
+        made = [line for name in names for line in self.program.source_lines(index, name) if line != at]
+        return [*made[:1], at]
+
     def rate(self) -> At | None:
         """Return the line that sets the learning rate: an argument, a variable, or the number in the update."""
         program = self.program
@@ -385,7 +443,9 @@ class WatchedRun:
 
 
 def _position(target: TapeValue, use: Use) -> int:
-    """Return the place of an operand among the arguments of its operation."""
+    """Return the place of an operand among the arguments of its operation; -1 for an index in brackets."""
+    if use.source == NO_VALUE and target.primitive is indexing.getitem:
+        return -1
     names = arguments_of(target.entry) if target.entry is not None else []
     return names.index(use.argument) if use.argument in names else len(names)
 
@@ -427,7 +487,7 @@ def _inputs(look: FullLook) -> Iterator[Given]:
                 seen.add(source.id)
                 yield Given(np.asarray(use.raw), use, node, weights[0])
         for index in index_arrays(node):
-            yield Given(index, look.edges_into()[node.id][0], node, weights[0])
+            yield Given(index, index_use(node, index), node, weights[0])
 
 
 def _targets(look: FullLook) -> Iterator[Given]:
@@ -452,7 +512,7 @@ def _targets(look: FullLook) -> Iterator[Given]:
                 yield Given(np.asarray(use.raw), use, node, computed[0])
         for index in index_arrays(node)[-1:]:
             if computed and index.ndim == 1 and computed[0].shape and len(index) == computed[0].shape[0]:
-                yield Given(index, look.edges_into()[node.id][0], node, computed[0])
+                yield Given(index, index_use(node, index), node, computed[0])
 
 
 def bends(look: FullLook, node: TapeValue, of: TapeValue) -> bool:
@@ -471,11 +531,16 @@ def rowwise(array: Any) -> Any:
     return array.reshape(len(array), -1).astype(float)
 
 
-def _is_of(table: Any, batch: Any) -> bool:
+def is_of(table: Any, batch: Any) -> bool:
     """Return whether each row of a batch is a row of a table."""
     one, other = rowwise(table).astype(np.float32), rowwise(batch).astype(np.float32)
     alike = table.dtype.kind == batch.dtype.kind and one.shape[1] == other.shape[1]
     return alike and {row.tobytes() for row in other} <= {row.tobytes() for row in one}
+
+
+def index_use(node: TapeValue, index: Any) -> Use:
+    """Return the use of an index, which is a keyword of an operation and no value of the tape."""
+    return Use(NO_VALUE, node.id, INDEX, index, index, None)
 
 
 def index_arrays(node: TapeValue) -> list[Any]:

@@ -9,7 +9,7 @@ from types import TracebackType
 import numpy as np
 
 from ..guards.origin import Stopped
-from . import arriving, course, data, shapes, units, updates
+from . import arriving, course, data, objective, shapes, units, updates
 from .finding import CHECKS, DebugFinding, paragraph, ranked, sentences
 from .page import debug_page
 from .river import GradientRiver
@@ -17,7 +17,7 @@ from .run import WatchedRun
 from .watcher import Watcher
 
 MOST_SHOWN = 3
-FILES = (shapes, arriving, updates, units, data, course)  # the files that declare checks
+FILES = (shapes, arriving, updates, units, data, objective, course)  # the files that declare checks
 
 
 class debugging:

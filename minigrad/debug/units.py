@@ -10,10 +10,11 @@ import numpy as np
 
 from ..guards.gradients import Turns
 from ..rules import einsum, elementwise, linalg, neural
+from ..rules.about import known
 from .finding import LIKELY, DebugFinding, check
 from .look import FullLook, TapeValue, Use
 from .program import At
-from .run import JOINS, WatchedRun, rms
+from .run import JOINS, WatchedRun, median, rms
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
 ALIVE = 0.5  # a ReLU with a smaller share of dead units in step 0 was killed by the updates
@@ -22,6 +23,10 @@ ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
 LARGE = 5  # the root mean square above which numbers are large
+STILL = 300  # how many times less than the last weights the first ones move, relative to their size
+SMALL = 1e-3  # a step of weights, relative to their size, that is small
+TINY = 0.01  # the root mean square of inputs that are near 0
+STAYS = 0.9  # the share of the first loss above which a loss has not fallen
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
 
 
@@ -174,6 +179,42 @@ def growth(run: WatchedRun) -> Iterator[DebugFinding]:
                 made = _weight(run, look, turns)
                 yield run.finding(LIKELY, look.step, made, *run.behind(made), turns.nodes[0].at, kind=kind, **facts)
                 return
+
+
+@check("vanishing", "arrays tape")
+def first_layer(run: WatchedRun) -> Iterator[DebugFinding]:
+    """The weights that meet the inputs move far less than the last ones, or meet inputs near 0 while the loss stays."""
+    if len(run.pairs) < 3 or run.watcher.steps < 20:
+        return
+    steps = run.steps_of()
+    losses = run.watcher.losses
+    stays = median(losses[-max(1, len(losses) // 4) :]) > STAYS * losses[0] > 0
+    matrices = [node for node in run.first.leaves if len(node.shape) > 1 and node.key in steps]
+    for x in run.inputs(run.first):
+        if x.meets not in matrices or x.array.dtype.kind != "f" or not x.array.any():
+            continue
+        own, last = median(steps[x.meets.key]), median(steps[matrices[-1].key])
+        facts: dict[str, Any] = {"name": run.name(run.first, x.meets), "first": f"{own:.2g}", "last": f"{last:.2g}"}
+        facts |= {"size": f"{rms(x.array):.2g}", "limit": STILL}
+        if rms(x.array) < TINY and own < SMALL and stays:
+            yield run.finding(LIKELY, 0, *run.history(run.first, x.use)[:1], x.node.at, say="inputs", **facts)
+            return
+        if x.meets is matrices[0] and len(matrices) > 1 and 0 < own < last / STILL and own < SMALL:
+            flat = [n.at for n in run.first.operations if known(n.primitive).flat is not None]
+            scales = any(
+                group.get("lr_scale", 1.0) != 1.0 for o in run.optimizers for group in getattr(o, "groups", ())
+            )
+            made = run.constructor() if scales else None
+            where = run.program.source_line(made[0], made[1].args[0]) if made is not None and made[1].args else None
+            yield run.finding(
+                LIKELY,
+                0,
+                where or run.made_leaf(run.first, x.meets),
+                *([] if where else flat[-1:]),
+                say="first",
+                **facts,
+            )
+            return
 
 
 def _weight(run: WatchedRun, look: FullLook, turns: Turns) -> At | None:

@@ -14,9 +14,10 @@ from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
 from ..rules import elementwise
 from .finding import LIKELY, SHOWN, DebugFinding, check
-from .look import FullLook
+from .look import FullLook, TapeValue
 from .program import At
 from .run import WatchedRun, median, norm
+from .watcher import FIRST
 
 NEGLIGIBLE = 1e-3  # a gradient below this share of the largest one may change nothing
 ROUNDING = 1e-6  # a gradient below this share of its parameter may change nothing
@@ -25,6 +26,7 @@ ENDS = 0.3  # the share of weights at the ends of an interval
 FADED = 0.1  # the share of their size that is left of weights that shrink together
 OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
 HUGE = 1e15  # a number of the data from which the square of a gradient may be too large for float32
+SWEEPS = 8  # backward passes for one update, of whose losses the sum is far from their mean
 ZERO = 0.3  # the share of the steps of an optimizer with a rate of 0
 
 
@@ -53,6 +55,37 @@ def _step_calls(run: WatchedRun, optimizer: Any) -> list[tuple[Any, Any]]:
     return run.program.calls(type(optimizer).step, sys.modules["nn.optimizer"].Optimizer.step)
 
 
+@check("undivided", "optimizer tape")
+def undivided(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Updates by the sum of the gradients of several sweeps, whose losses are not divided by their number."""
+    added, steps = run.watcher.added[FIRST:], run.watcher.steps
+    starts = [i for i, each in enumerate(added) if not each]
+    sums = np.diff(starts)
+    n = int(median(sums)) if len(sums) > 2 else 0
+    adaptive = any(
+        any(np.ndim(a) and (np.asarray(a) >= 0).all() for a in s.values()) for o in run.optimizers for s in o.state
+    )
+    if n < SWEEPS or (sums != n).mean() > 0.2 or len(set(run.watcher.places)) > 1 or adaptive or not run.looks:
+        return
+    divided = any(isinstance(part, ast.Div) for _, node in run.updates() for part in ast.walk(node))
+    if not divided and (not run.optimizers or not run.updates()) and _scale(run.last) > 2 / n:
+        facts: dict[str, Any] = {"n": n, "updates": len(starts), "steps": steps}
+        yield run.finding(LIKELY, FIRST, run.backward, run.last.operations[-1].at, **facts)
+
+
+def _scale(look: FullLook) -> float:
+    """Return the number by which the last operations of a loss multiply it."""
+    node, scale = look.operations[-1], 1.0
+    while node.primitive in (elementwise.multiply, elementwise.divide):
+        operands = look.operands(node)
+        numbers = [float(np.ravel(u.value)[0]) for u, s in operands if s.kind == "constant" and np.size(u.value) == 1]
+        if not numbers:
+            break
+        scale = scale / numbers[0] if node.primitive is elementwise.divide else scale * numbers[0]
+        node = next((s for _, s in operands if s.operation is not None), look.operations[0])
+    return scale
+
+
 @check("mixed gradients", "optimizer")
 def mixed(run: WatchedRun) -> Iterator[DebugFinding]:
     """An update by the sum of two losses' gradients, between which other parameters were updated by the first one."""
@@ -62,6 +95,30 @@ def mixed(run: WatchedRun) -> Iterator[DebugFinding]:
             step = next(step for step, other in run.watcher.mixed if other == place)
             others = [p for p in run.watcher.places if p != place]
             yield run.finding(SHOWN, step, place, others[-1] if others else None, n=count, line=place[1])
+
+
+@check("mixed gradients", "optimizer")
+def sometimes_mixed(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Updates to whose gradients those of another sweep were added: in some steps only, or of a sweep for another gradient."""
+    groups: dict[tuple[Any, ...], int] = Counter()
+    current: list[Any] = []
+    for place, moved, added in zip(run.watcher.places, run.watcher.moved, run.watcher.added):
+        if moved and current:
+            groups[tuple(current)] += 1
+            current = []
+        current = [*current, place] if added or not current else [place]
+    pairs = Counter({g: n for g, n in groups.items() if len(set(g)) == len(g) == 2}).most_common(1)
+    if not pairs or pairs[0][1] < 3:
+        return
+    (place, last), n = pairs[0]
+    alone = groups[(last,)]
+    looks = [look for look in run.looks if run.watcher.places[look.step] == place]
+    asked = [
+        leaf for look in looks[:1] for leaf in look.leaves if leaf.key not in run.moved and leaf.key[-1] not in run.held
+    ]
+    if alone >= 3 or (asked and len(looks[0].leaves) > len(asked)):
+        step = run.watcher.places.index(place)
+        yield run.finding(SHOWN, step, place, last, say="some", n=n, line=place[1], others=alone)
 
 
 @check("step before backward", "optimizer calls")
@@ -101,7 +158,7 @@ def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
         rates = [update.rate for update in run.watcher.updates if update.optimizer is optimizer]
         zero = [i for i, rate in enumerate(rates) if rate == 0]
         if len(rates) >= 5 and len(zero) > ZERO * len(rates):
-            yield run.finding(SHOWN, zero[0], run.rate(), n=len(zero), steps=len(rates), first=zero[0])
+            yield run.finding(SHOWN, zero[0], *run.schedule(), n=len(zero), steps=len(rates), first=zero[0])
 
 
 @check("new optimizer", "optimizer")
@@ -129,29 +186,47 @@ def uphill(run: WatchedRun) -> Iterator[DebugFinding]:
         yield run.finding(SHOWN, run.first.step, _update_line(run) or run.backward, say="uphill", **facts)
 
 
-@check("state inf", "optimizer")
+@check("state inf", "optimizer arrays")
 def state_inf(run: WatchedRun) -> Iterator[DebugFinding]:
-    """The state of an optimizer holds an infinity, so the elements it belongs to never change again."""
+    """The state of an optimizer, also of one in the program, holds an infinity: its elements never change again."""
+    for slot, name, array in _states(run):
+        bad = int(np.isinf(array).sum())
+        if bad:
+            worst = int(np.nanargmax(run.watcher.norms))
+            facts: dict[str, Any] = {"bad": bad, "size": array.size, "slot": slot, "name": name}
+            facts["norm"] = f"{run.watcher.norms[worst]:.3g}"
+            yield run.finding(SHOWN, worst, *_outlier(run), _loss_line(run), run.backward, **facts)
+            return
+
+
+def _states(run: WatchedRun) -> Iterator[tuple[str, str, Any]]:
+    """Yield the arrays that hold a number for each element of a finite parameter, each with its name and the parameter's."""
     for optimizer in run.optimizers:
         for parameter, state in zip(optimizer.parameters, optimizer.state):
-            for name, array in state.items():
-                bad = int((~np.isfinite(array)).sum()) if isinstance(array, np.ndarray) else 0
-                if bad and np.isfinite(parameter._array).all():
-                    path = next((p for p, v in run.last.every if v is parameter), "?")
-                    worst = int(np.nanargmax(run.watcher.norms))
-                    facts: dict[str, Any] = {"bad": bad, "size": array.size, "slot": name, "name": path}
-                    facts["norm"] = f"{run.watcher.norms[worst]:.3g}"
-                    yield run.finding(SHOWN, worst, _outlier(run) or _loss_line(run), run.backward, **facts)
-                    return
+            if np.isfinite(parameter._array).all():
+                path = next((p for p, v in run.last.every if v is parameter), "?")
+                yield from ((slot, path, a) for slot, a in state.items() if isinstance(a, np.ndarray))
+    params = [node for node in run.last.leaves if np.isfinite(node.value).all()] if run.looks else []
+    shapes = {node.shape: run.name(run.last, node) for node in params}
+    for path, value in run.last.every if run.looks and not run.optimizers else ():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape in shapes:
+            yield path, shapes[value.shape], value
 
 
-def _outlier(run: WatchedRun) -> At | None:
-    """Return the line of the first array of the program with a number whose gradients overflow when they are squared."""
+def _outlier(run: WatchedRun) -> list[At | None]:
+    """Return the lines that filter, and make, the array of the program with a number whose gradients overflow when squared."""
     arrays = [
         (p, v) for p, v in run.last.values.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f" and v.size
     ]
     large = [p for p, array in arrays if p.isidentifier() and HUGE < np.abs(array).max() < np.inf]
-    return run.made(large[-1]) if large else None
+    if not large:
+        return []
+    made, trail = run.made(large[-1]), list(run.program.trail)
+    rows = [run.program.kept_rows(large[-1], run.file)]
+    for _, use in run.last.given if not rows[0] else ():
+        if large[-1] in run.tables_of(use.raw):
+            rows.append(run.selection(run.last, use))
+    return [*rows, *trail[:1], made]
 
 
 def _loss_line(run: WatchedRun) -> At | None:
@@ -196,6 +271,23 @@ def _collection(run: WatchedRun, names: list[str]) -> At | None:
             if tensors and not found & words:
                 return file, node.lineno
     return None
+
+
+@check("off tape", "optimizer tape")
+def replaced(run: WatchedRun) -> Iterator[DebugFinding]:
+    """An optimizer that found gradients at first, and none in its later steps, while tensors that none holds have them."""
+    for optimizer in run.optimizers:
+        calls = [update for update in run.watcher.updates if update.optimizer is optimizer]
+        used = [i for i, update in enumerate(calls) if update.ready]
+        mine = {id(p) for p in optimizer.parameters}
+        alive = {id(t) for t in run.last.tensors if t is not None} if run.looks else set()
+        if used and len(calls) - used[-1] > max(5, 0.2 * len(calls)) and alive and not alive & (mine | run.held):
+            since = calls[used[-1] + 1].sweeps
+            made, leaf = run.constructor(), run.made_leaf(run.last, run.last.leaves[0])
+            at = (made[0].file, made[1].lineno) if made is not None else None
+            facts: dict[str, Any] = {"tensors": len(mine), "calls": len(calls) - used[-1] - 1}
+            yield run.finding(SHOWN, since, at, leaf, say="replaced", **facts)
+            return
 
 
 @check("given twice", "optimizer arrays")
@@ -265,9 +357,9 @@ def decays(run: WatchedRun) -> Iterator[DebugFinding]:
     sizes = _sizes(run)
     if sizes and max(sizes) < 0.5 and median(sizes) < FADED and run.watcher.losses[-1] > 0:
         penalty = _penalty(run)
-        if any(lines) or penalty is not None:
+        if any(lines) or penalty:
             facts: dict[str, Any] = {"left": f"{median(sizes):.1%}", "step": run.last.step, "limit": f"{FADED:.0%}"}
-            yield run.finding(LIKELY, run.last.step, *([penalty] if penalty else lines), say="shrink", **facts)
+            yield run.finding(LIKELY, run.last.step, *(penalty or lines), say="shrink", **facts)
 
 
 def _sizes(run: WatchedRun) -> list[float]:
@@ -279,8 +371,8 @@ def _sizes(run: WatchedRun) -> list[float]:
     return [norm(b) / norm(a) for a, b in pairs if a.shape == b.shape]
 
 
-def _penalty(run: WatchedRun) -> At | None:
-    """Return the line that squares a parameter, or takes its absolute value, and nothing else."""
+def _penalty(run: WatchedRun) -> list[At | None]:
+    """Return the line of the factor of a penalty, and the line that squares a parameter, or takes its size."""
     for node in run.last.operations:
         operands = run.last.operands(node)
         if (
@@ -290,7 +382,19 @@ def _penalty(run: WatchedRun) -> At | None:
             continue
         alone = len(operands) == 1 or operands[1][1] is operands[0][1] or np.size(operands[1][0].value) == 1
         if operands[0][1].kind == "leaf" and alone:
-            return node.at
+            return [_factor(run, node), node.at]
+    return []
+
+
+def _factor(run: WatchedRun, node: TapeValue) -> At | None:
+    """Return the line that made the number by which a term of the loss is multiplied; if it has none, of the product."""
+    waiting = [node]
+    for value in waiting:
+        for reader in run.last.readers(value):
+            numbers = [u for u, s in run.last.operands(reader) if s.kind == "constant" and np.size(u.value) == 1]
+            if numbers and reader.primitive in (elementwise.multiply, elementwise.divide):
+                return run.made_use(run.last, numbers[0]) or reader.at
+            waiting.append(reader)
     return None
 
 

@@ -92,6 +92,7 @@ class Watcher:
         losses: the loss of each step, its mean if it has several elements; ``norms``: the norm of its gradient.
         places: the line that began each step.
         stale: for each step, whether a parameter was changed by a gradient that was added to that of an earlier change.
+        added: for each step, whether its gradients are added to others, between which no parameter has changed.
         mixed: the steps before which a parameter was changed by a gradient to which that of an older, other loss was added,
             each with the line of that loss.
         moved: for each step, whether a parameter has changed since the one before.
@@ -115,6 +116,7 @@ class Watcher:
         self.stale: list[bool] = []
         self.moved: list[bool] = []
         self.mixed: list[tuple[int, At]] = []
+        self.added: list[bool] = []
         self.looks: list[FullLook] = []
         self.histories: list[Any] = []
         self.numbers: dict[str, list[tuple[int, float]]] = {}
@@ -220,7 +222,7 @@ class Watcher:
 
     def _compare(self, step: int, place: At | None) -> None:
         """Note which tensors have changed since the last sweep, and which gradients were left over."""
-        stale, changed = False, False
+        stale, changed, held = False, False, False
         for known in self._known.values():
             tensor = known.reference()
             if tensor is not None:
@@ -232,6 +234,7 @@ class Watcher:
             if tensor is None:
                 continue
             left = tensor._grad is not None
+            held = held or left
             if known.changed:
                 stale = stale or known.added
                 known.added = True
@@ -246,6 +249,7 @@ class Watcher:
                 known.since = place
         self.stale.append(stale)
         self.moved.append(changed)
+        self.added.append(held and not changed)
 
     def _note_numbers(self, frame: FrameType | None) -> None:
         """Note the numbers that the program's variables hold, such as a loss on other data."""

@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from minigrad.cli.program import Target
 from minigrad.debug.running import debugging
@@ -15,12 +16,20 @@ for name, variant in TABLE["variants"].items():
         text = text.replace(before, after)
     PROGRAMS[name] = text
 
+
+def _program(entry: dict[str, Any]) -> str:
+    """Return the program of an entry, in which other places are replaced already."""
+    text = PROGRAMS[entry["program"]]
+    for before, after in entry.get("also", ()):
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
 # (kind, program, what is replaced, by what, the text of the line to name)
-MISTAKES = [
-    (each["kind"], PROGRAMS[each["program"]], each["before"], each["after"], each["line"]) for each in TABLE["mistakes"]
-]
+MISTAKES = [(each["kind"], _program(each), each["before"], each["after"], each["line"]) for each in TABLE["mistakes"]]
 # Healthy programs that look like mistakes: (program, what is replaced, by what)
-ALIKE = [(PROGRAMS[each["program"]], each["before"], each["after"]) for each in TABLE["alike"]]
+ALIKE = [(_program(each), each["before"], each["after"]) for each in TABLE["alike"]]
 
 
 def watched(folder: Path, text: str, causal: bool = False) -> debugging:
