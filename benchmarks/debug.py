@@ -79,11 +79,6 @@ KINDS = {
     "softmax twice": ("a softmax of a softmax",),
     "bounded logits": (
         "bounded logits",
-        "an output that cannot reach the targets",
-    ),
-    "one class": (
-        "another fault of data or objective",
-        "a gradient that is exactly zero",
     ),
     "future": (
         "attention to the future",
@@ -141,7 +136,6 @@ KINDS = {
         "a loss that oscillates by the learning rate",
         "steps along the gradient",
     ),
-    "new optimizer": ("an optimizer that is made anew in each step",),
     "slow": (
         "a loss that does not move",
         "a schedule that reached 0 at once",

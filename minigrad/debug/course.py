@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.tape import entry_of
 from ..graph.record.trace import note_of
-from ..rules import dropout as dropouts, elementwise
+from ..rules import dropout as dropouts
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, in_models, print_of
 from .program import At, address
@@ -37,28 +37,6 @@ def nonfinite(run: WatchedRun) -> Iterator[DebugFinding]:
         places = [None if place is None else (place.file, place.line) for place in bad.places]
         grade = LIKELY if bad.say == "unclear" else SHOWN
         yield run.finding(grade, bad.step, *places, say=bad.say, **bad.facts)
-
-
-@check("nonfinite", "tape arrays")
-def overflow(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Numbers that became 0 in a division by an infinity, which an operation made of finite numbers.
-
-    After ``exp`` that may be the right limit, as in ``x / (1 + exp(-x))``.
-    """
-    for look, node in run.begun:
-        operands = look.operands(node) if node.primitive is elementwise.divide else []
-        if len(operands) != 2 or not np.ndim(operands[0][0].value):
-            continue
-        (above, _), (below, source) = operands
-        lost = np.isinf(below.value) & np.isfinite(above.value) & (above.value != 0)
-        while lost.any() and (larger := [s for u, s in look.operands(source) if np.isinf(u.value).any()]):
-            source = larger[0]
-        if lost.any() and source.operation is not None and source.primitive is not elementwise.exp:
-            facts: dict[str, Any] = {"operation": source.operation, "lost": int(lost.sum()), "size": lost.size}
-            facts |= {"dtype": str(np.asarray(source.value).dtype)}
-            made = run.made_use(look, look.operands(source)[0][0])
-            yield run.finding(SHOWN, look.step, source.at, made, say="overflow", **facts)
-            return
 
 
 @check("learning rate", "arrays")

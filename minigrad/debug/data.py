@@ -107,11 +107,11 @@ def _column_of(inside: Any, column: Any) -> tuple[int, bool] | None:
 def _shifted(run: WatchedRun, look: FullLook) -> Iterator[DebugFinding]:
     """Yield a finding about tokens whose targets are themselves, or run ahead of them by another number than one."""
     ids = {each.array.tobytes() for each in run.inputs(look) if each.array.dtype.kind in "iu" and each.array.ndim == 2}
-    for x in run.inputs(look) if len(ids) == 1 else ():
+    for x in run.inputs(look):
         for y in run.targets(look):
             shift = next_token(x.array, y.array)
-            if shift is not None and shift != 1:
-                made, say = run.cut(y), "copy" if shift == 0 else "tokens"
+            if shift == 0 or (shift not in (None, 1) and len(ids) == 1):
+                made, say = ([y.node.at, *run.cut(y)], "copy") if shift == 0 else (run.cut(y), "tokens")
                 facts: dict[str, Any] = {"kind": "shift", "say": say, "k": shift, "shape": x.array.shape}
                 yield run.finding(LIKELY, look.step, *made, run.made_use(look, y.use), y.node.at, **facts)
                 return
@@ -127,7 +127,12 @@ def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
         if y.meets.shape[:1] == (len(y.array),)
     ]
     rows = [(look, y) for look, y in rows if y.array.ndim <= 2]
-    if len(run.looks) < 3 or not rows or len(set(run.watcher.places)) > 1 or any(np.ptp(1 * y.array) for _, y in rows):
+    if (
+        len(run.looks) < 3
+        or not rows
+        or len(set(run.watcher.places)) > 1
+        or any(np.ptp(1 * y.array, axis=0).any() for _, y in rows)
+    ):
         return
     look, y = rows[0]  # the others may be 1 - y
     values = [
@@ -154,13 +159,13 @@ def shifted_rows(run: WatchedRun) -> Iterator[DebugFinding]:
             inputs, targets = (rowwise(each) for each in rows)
             if x.array.dtype.kind != "f" or inputs.shape[1] * 4 > len(inputs) or not np.ptp(targets):
                 continue
-            if y.array.dtype.kind in "iu" and len(np.unique(targets)) < 20:
+            if y.array.dtype.kind in "iu" and targets.shape[1] == 1 and len(np.unique(targets)) < 20:
                 targets = (targets == np.unique(targets)).astype(float)
             own, shares = _explained(inputs, targets, 0), {k: _explained(inputs, targets, k) for k in SHIFTS}
             best = max(shares, key=shares.__getitem__)
             if EXPLAINED < shares[best] < 1 - 1e-9 and own < 0.25 * shares[best]:
                 facts: dict[str, Any] = {"k": best, "share": f"{shares[best]:.0%}", "own": f"{max(own, 0):.0%}"}
-                yield run.finding(LIKELY, look.step, *run.history(look, y.use), y.node.at, say="rows", **facts)
+                yield run.finding(LIKELY, look.step, *run.passed(y.node, y.use)[:1], y.node.at, say="rows", **facts)
                 return
 
 
@@ -199,24 +204,29 @@ def torn_pairs(run: WatchedRun) -> Iterator[DebugFinding]:
 
 @check("own statistics", "arrays")
 def own_statistics(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Two tables without a common row, of which each column has mean 0 and deviation 1: each was scaled by its own numbers."""
+    """Two tables without a common row, both with mean 0 and deviation 1: each was scaled by its own numbers."""
     found: dict[str, Any] = {}
     for path, value in {**(run.last.values if run.looks else {}), **run.watcher.globals}.items():
-        if isinstance(value, np.ndarray) and value.ndim == 2 and len(value) >= FEWEST and value.dtype.kind == "f":
-            table = value.astype(float)
-            spread = table.std(axis=0)
-            scaled = np.abs(table.mean(axis=0)).max(initial=0) < 1e-4 and np.abs(spread - 1).max(initial=0) < 1e-3
+        if isinstance(value, np.ndarray) and value.ndim > 1 and len(value) >= FEWEST and value.dtype.kind == "f":
+            table = rowwise(value)
+            scaled = _is_scaled(table, 0) or _is_scaled(table, None)
             if scaled and table.shape[1] > 1 and not any(np.shares_memory(value, other) for other in found.values()):
                 found[path] = value
     for x in run.inputs(run.first) if len(found) > 1 else ():
         trained = next((path for path in run.tables_of(x.array) if path in found), None)
         others = [p for p, v in found.items() if trained and v.shape[1:] == found[trained].shape[1:] and p != trained]
         for path in others:
-            if not np.isin(found[path][:, 0], found[trained or path][:, 0]).any():
+            if not np.isin(rowwise(found[path])[:, 0], rowwise(found[trained or path])[:, 0]).any():
                 made = run.made(path)
                 facts: dict[str, Any] = {"name": path, "rows": len(found[path]), "of": len(found[trained or path])}
                 yield run.finding(LIKELY, run.first.step, *run.program.trail[:1], made, **facts)
                 return
+
+
+def _is_scaled(table: Any, axis: int | None) -> bool:
+    """Return whether a table, or each of its columns, has mean 0 and deviation 1, more closely than by chance."""
+    mean, spread = np.asarray(table.mean(axis=axis)), np.asarray(table.std(axis=axis))
+    return bool(np.abs(mean).max(initial=0) < 1e-4 and np.abs(spread - 1).max(initial=0) < 1e-3)
 
 
 @check("class weight", "arrays tape")

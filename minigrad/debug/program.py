@@ -462,8 +462,10 @@ class Program:
         known = use.calls[:1] or self._of_fit(function) or self._of_transform(index, function)
         given = [(i, c, index.argument(function, name.id, c)) for i, c in known if isinstance(c, ast.Call)]
         values = [(_Reading(i, _function(i, c), c.lineno, use.calls[1:]), v) for i, c, v in given if v is not None]
+        starred = any(isinstance(each, ast.Starred) for _, call, _ in given for each in call.args)
+        starred = starred or name.id in _parameters(function)[::-1][: len(function.args.defaults)]
         own = index.is_method(function) and name.id == function.args.args[0].arg
-        return [(outer, value, ()) for outer, value in values] if values or own else None
+        return [(outer, value, ()) for outer, value in values] if values or own or starred else None
 
     def _reorders(self, call: ast.Call) -> bool:
         """Return whether a call draws an order, shuffles or sorts."""
@@ -499,6 +501,12 @@ class Program:
     def source_line(self, index: Index, value: ast.expr | None) -> At | None:
         """Return the line of an argument's value: of a name, the line that made it; of a number, its own."""
         return None if value is None else self._line(_Reading(index, _function(index, value), value.lineno), value)
+
+    def written(self, index: Index, value: ast.expr) -> list[At]:
+        """Return the lines that append to the list of a name, and the line that made it."""
+        name = getattr(value, "id", None)
+        added = [c for c in index.calls("append") if name and getattr(getattr(c.func, "value", 0), "id", "") == name]
+        return [(index.file, call.lineno) for call in added] + [at for at in (self.source_line(index, value),) if at]
 
     def source_lines(self, index: Index, name: ast.Name) -> list[At]:
         """Return the lines of the statements that gave a name its value, the last one first."""

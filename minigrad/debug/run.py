@@ -390,8 +390,8 @@ class WatchedRun:
                 return program.source_line(index, schedule)
         for file in program.files:
             index = program.index(file)
-            for assign in index.find(ast.Assign, lambda n: getattr(n.targets[0], "attr", "") == "lr"):
-                if any(program.value(assign.targets[0].value) is each for each in self.optimizers):
+            for assign in index.find((ast.Assign, ast.AugAssign), lambda n: getattr(target_of(n), "attr", "") == "lr"):
+                if any(program.value(target_of(assign).value) is each for each in self.optimizers):
                     return self._of_schedule(index, assign)
         made = self.constructor()
         if made is not None:
@@ -405,7 +405,7 @@ class WatchedRun:
                     return self._of_schedule(index, assigned[0]) if assigned and line[1] != node.lineno else line
         return None
 
-    def _of_schedule(self, index: Any, assign: ast.Assign) -> At:
+    def _of_schedule(self, index: Any, assign: Any) -> At:
         """Return the line of a division by // in the function that computes a rate, or else the line of the assignment."""
         value = assign.value
         name = getattr(getattr(value, "func", None), "id", getattr(getattr(value, "func", None), "attr", ""))
@@ -468,6 +468,11 @@ def _is_read(index: Any, node: Any, names: set[str]) -> bool:
     lambdas = [f for f in index.around(node) if isinstance(f, ast.Lambda)]
     own = {a.arg for f in lambdas for a in (*f.args.posonlyargs, *f.args.args)}
     return getattr(node, "id", "") in names - own
+
+
+def target_of(assign: Any) -> Any:
+    """Return what an assignment, or an update such as ``+=``, gives a value to first."""
+    return assign.target if isinstance(assign, ast.AugAssign) else assign.targets[0]
 
 
 def names_read(node: ast.AST) -> set[str]:

@@ -31,7 +31,6 @@ PASSES = (
 RESHAPES = (indexing.getitem, shaping.reshape, shaping.squeeze, shaping.expand_dims)  # these keep the order of axes
 ENTROPIES = (neural.softmax, neural.log_softmax, neural.cross_entropy)
 PADDED = 0.3  # the share of rows that end with one repeated number from which an array counts as padded
-OUTSIDE = 0.1  # the share of targets that predictions cannot reach
 FLOOR = 0.2  # the least loss that bounded logits allow, as a share of that of a guess, from which it counts
 
 
@@ -348,43 +347,11 @@ def bounded_logits(run: WatchedRun) -> Iterator[DebugFinding]:
             yield run.finding(LIKELY if unit else SHOWN, look.step, before.at, node.at, **facts)
 
 
-@check("bounded logits", "tape arrays")
-def bounded_predictions(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A saturating function, or a ReLU, bounds the predictions, and targets lie outside of its range."""
-    for look in run.looks[:1]:
-        for y in run.targets(look):
-            before = computed(look, y.meets)
-            bounds = _bounds(look, before) if y.array.shape == y.meets.shape and run.is_error(look, y) else None
-            low, high = bounds or (-np.inf, np.inf)
-            outside = float(((y.array < low) | (y.array > high)).mean())
-            if outside > OUTSIDE:
-                facts: dict[str, Any] = {"operation": before.operation, "range": f"{low} to {high}"}
-                facts |= {"share": f"{outside:.0%}", "limit": f"{OUTSIDE:.0%}"}
-                facts |= {"low": f"{y.array.min():.3g}", "high": f"{y.array.max():.3g}"}
-                yield run.finding(LIKELY, look.step, before.at, y.node.at, say="targets", **facts)
-
-
-def _bounds(look: FullLook, node: TapeValue) -> tuple[float, float] | None:
-    """Return the range of an operation's result; None if it is not bounded."""
-    zeros = [use for use, source in look.operands(node) if source.kind == "constant" and not np.any(use.value)]
-    return (0, np.inf) if node.primitive is elementwise.maximum and zeros else known(node.primitive).bounds
-
-
 def _of_unit_length(look: FullLook, node: TapeValue) -> bool:
     """Return whether the rows and the columns that a matrix product multiplies have length 1."""
     (a, _), (b, _) = look.operands(node)
     pairs = ((a.value, -1), (b.value, -2 if np.ndim(b.value) > 1 else 0))
     return all(np.allclose(np.sqrt((np.asarray(v, float) ** 2).sum(axis=axis)), 1, atol=1e-3) for v, axis in pairs)
-
-
-@check("one class", "tape")
-def one_class(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A softmax over one score, which is always 1."""
-    for look, node in run.begun:
-        axis = node.keywords.get("axis", -1)
-        shape = look.operands(node)[0][0].shape if node.primitive in ENTROPIES else ()
-        if shape and isinstance(axis, int) and shape[axis] == 1:
-            yield run.finding(SHOWN, look.step, node.at, operation=node.operation, shape=shape)
 
 
 # --- Masks ---
@@ -449,17 +416,16 @@ def _readers_behind(look: FullLook, node: TapeValue) -> list[TapeValue]:
 
 
 def pads(array: Any) -> float:
-    """Return the share of places of (batch, length) whose rows end with two or more of one number; 0 if few rows do."""
+    """Return the share of places of (batch, length) whose rows end with two or more of one number that is rare elsewhere.
+
+    It is 0 if few rows end so.
+    """
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu" or array.shape[1] < 3:
         return 0.0
-    same = np.logical_and.accumulate(
-        array[:, ::-1] == array[0, -1]
-        if np.ptp(array[:, -1]) == 0
-        else array[:, ::-1] == np.bincount(array[:, -1] - array.min()).argmax() + array.min(),
-        axis=1,
-    )
-    ends = same.sum(axis=1)
-    return float(ends.sum() / array.size) if (ends >= 2).mean() >= PADDED and np.ptp(ends) else 0.0
+    filled = array == np.bincount(array[:, -1] - array.min()).argmax() + array.min()
+    ends = np.logical_and.accumulate(filled[:, ::-1], axis=1).sum(axis=1)
+    padded = (ends >= 2).mean() >= PADDED and np.ptp(ends) and filled.sum() < 1.1 * ends.sum()
+    return float(ends.sum() / array.size) if padded else 0.0
 
 
 @check("mask", "tape arrays")

@@ -23,7 +23,7 @@ ALL_ON_ONE = 0.8  # the share of one-hot rows of a softmax, in each of the first
 REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
 EXPLODES, VANISHES = 1e4, 1e-4  # the ratio of the gradients at the two ends of a loop
 LARGE = 5  # the root mean square above which numbers are large
-STILL = 300  # how many times less than the last weights the first ones move, relative to their size
+STILL = 100  # how many times less than the last weights the first ones move, relative to their size
 SMALL = 1e-3  # a step of weights, relative to their size, that is small
 TINY = 0.01  # the root mean square of inputs that are near 0
 STAYS = 0.9  # the share of the first loss above which a loss has not fallen
@@ -199,21 +199,14 @@ def first_layer(run: WatchedRun) -> Iterator[DebugFinding]:
         if rms(x.array) < TINY and own < SMALL and stays:
             yield run.finding(LIKELY, 0, *run.history(run.first, x.use)[:1], x.node.at, say="inputs", **facts)
             return
-        if x.meets is matrices[0] and len(matrices) > 1 and 0 < own < last / STILL and own < SMALL:
+        each = list(zip(steps[x.meets.key], steps[matrices[-1].key]))
+        if x.meets is matrices[0] and len(matrices) > 1 and own and all(a < min(b / STILL, SMALL) for a, b in each):
             flat = [n.at for n in run.first.operations if known(n.primitive).flat is not None]
-            scales = any(
-                group.get("lr_scale", 1.0) != 1.0 for o in run.optimizers for group in getattr(o, "groups", ())
-            )
-            made = run.constructor() if scales else None
-            where = run.program.source_line(made[0], made[1].args[0]) if made is not None and made[1].args else None
-            yield run.finding(
-                LIKELY,
-                0,
-                where or run.made_leaf(run.first, x.meets),
-                *([] if where else flat[-1:]),
-                say="first",
-                **facts,
-            )
+            own_rates = any("lr_scale" in own for o in run.optimizers for own in o.overrides)
+            made = run.constructor() if own_rates else None
+            groups = run.program.written(made[0], made[1].args[0]) if made is not None and made[1].args else []
+            places = groups or [run.made_leaf(run.first, x.meets), *flat[-1:]]
+            yield run.finding(LIKELY, 0, *places, say="first", **facts)
             return
 
 

@@ -27,6 +27,7 @@ FADED = 0.1  # the share of their size that is left of weights that shrink toget
 OPTIMIZERS = ".parameters"  # a part of the path of each list that an optimizer holds
 HUGE = 1e15  # a number of the data from which the square of a gradient may be too large for float32
 SWEEPS = 8  # backward passes for one update, of whose losses the sum is far from their mean
+DIED = 1e-3  # the share of the largest rate below which nothing is learned any more
 ZERO = 0.3  # the share of the steps of an optimizer with a rate of 0
 
 
@@ -65,7 +66,7 @@ def undivided(run: WatchedRun) -> Iterator[DebugFinding]:
     adaptive = any(
         any(np.ndim(a) and (np.asarray(a) >= 0).all() for a in s.values()) for o in run.optimizers for s in o.state
     )
-    if n < SWEEPS or (sums != n).mean() > 0.2 or len(set(run.watcher.places)) > 1 or adaptive or not run.looks:
+    if n < SWEEPS or sums.min() < 2 or len(set(run.watcher.places)) > 1 or adaptive or not run.looks:
         return
     divided = any(isinstance(part, ast.Div) for _, node in run.updates() for part in ast.walk(node))
     if not divided and (not run.optimizers or not run.updates()) and _scale(run.last) > 2 / n:
@@ -153,27 +154,18 @@ def no_update(run: WatchedRun) -> Iterator[DebugFinding]:
 
 @check("rate zero", "optimizer")
 def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A learning rate of 0 in many steps of an optimizer, from early on."""
+    """A learning rate of 0, or of next to nothing beside its largest, in many steps of an optimizer, from early on."""
     for optimizer in run.optimizers:
-        rates = [update.rate for update in run.watcher.updates if update.optimizer is optimizer]
-        zero = [i for i, rate in enumerate(rates) if rate == 0]
+        rates = np.array([update.rate for update in run.watcher.updates if update.optimizer is optimizer])
+        zero = np.flatnonzero(rates == 0)
+        gone = np.flatnonzero(rates <= DIED * rates.max(initial=0))
+        gone = gone[gone > rates.argmax()] if len(rates) else gone  # a warmup begins with small ones
         if len(rates) >= 5 and len(zero) > ZERO * len(rates):
-            yield run.finding(SHOWN, zero[0], *run.schedule(), n=len(zero), steps=len(rates), first=zero[0])
-
-
-@check("new optimizer", "optimizer")
-def new_optimizers(run: WatchedRun) -> Iterator[DebugFinding]:
-    """Each step has an optimizer of its own for the same tensors, so what an optimizer remembers is lost."""
-    made = run.optimizers
-    held = {tuple(id(p) for p in optimizer.parameters) for optimizer in made}
-    if len(made) >= 5 and len(made) == len(run.watcher.updates) and len(held) == 1 and any(map(_remembers, made)):
-        call = run.constructor(repeated=True)
-        at = (call[0].file, call[1].lineno) if call is not None else None
-        yield run.finding(SHOWN, 1, at, _update_line(run), n=len(made), tensors=len(made[0].parameters))
-
-
-def _remembers(optimizer: Any) -> bool:
-    return any(isinstance(array, np.ndarray) and array.any() for state in optimizer.state for array in state.values())
+            yield run.finding(SHOWN, int(zero[0]), *run.schedule(), n=len(zero), steps=len(rates), first=int(zero[0]))
+        elif len(rates) >= 5 and len(gone) > ZERO * len(rates):
+            facts: dict[str, Any] = {"n": len(gone), "steps": len(rates), "first": int(gone[0])}
+            facts |= {"most": f"{rates.max():.3g}", "last": f"{rates[-1]:.3g}"}
+            yield run.finding(LIKELY, int(gone[0]), *run.schedule(), say="died", **facts)
 
 
 @check("learning rate", "arrays tape")
