@@ -19,6 +19,7 @@ from .run import FEWEST, JOINS, Given, WatchedRun, index_arrays, is_of, median, 
 from .shapes import pads
 
 SHIFTS = (1, -1, 2, -2, 3, -3)  # rows
+MANY = 100  # rows from which a relation between columns is no chance
 EXPLAINED = 0.4  # the share of the targets' variance from which inputs explain them
 UNLEARNED = 0.6  # the share of its first value above which a loss has not been learned
 MOSTLY = 0.8  # the share of zeros from which a division by // has cut most fractions off
@@ -157,7 +158,8 @@ def shifted_rows(run: WatchedRun) -> Iterator[DebugFinding]:
             pairs = [(run.tables[a], b) for a in run.tables_of(x.array) for b in run.tables.values()]
             rows = next(((a, b) for a, b in pairs if len(a) == len(b) and is_of(b, y.array)), (x.array, y.array))
             inputs, targets = (rowwise(each) for each in rows)
-            if x.array.dtype.kind != "f" or inputs.shape[1] * 4 > len(inputs) or not np.ptp(targets):
+            few = len(inputs) < max(MANY, 4 * inputs.shape[1]) or _is_sliced(look, x)
+            if x.array.dtype.kind != "f" or few or not np.ptp(targets):
                 continue
             if y.array.dtype.kind in "iu" and targets.shape[1] == 1 and len(np.unique(targets)) < 20:
                 targets = (targets == np.unique(targets)).astype(float)
@@ -189,7 +191,9 @@ def torn_pairs(run: WatchedRun) -> Iterator[DebugFinding]:
     for look in run.looks[:1]:
         for x, y in _pairs(run, look):
             known = (
-                np.ptp(x.array) and np.ptp(y.array) and not np.array_equal(np.ravel(y.array), np.arange(y.array.size))
+                np.ptp(1 * x.array)
+                and np.ptp(1 * y.array)
+                and not np.array_equal(np.ravel(y.array), np.arange(y.array.size))
             )
             one, other = (run.orders(x), run.orders(y)) if known else (None, None)
             if one is None or other is None:

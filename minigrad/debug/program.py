@@ -371,9 +371,9 @@ class Program:
             if key in met or len(waiting) > MOST_VALUES:
                 continue
             met.add(key)
-            own: set[ast.AST] = (
-                set()
-            )  # calls of functions of the program: what they return is read, with its parameters
+            drawn = [n for n in ast.walk(whole) if isinstance(n, ast.Call) and self.is_one(n.func, *self._batches)]
+            orders |= {(call, (), ()): (use.source.file, call.lineno) for call in drawn}
+            own: set[ast.AST] = set()  # of calls of the program's functions: what these return is read instead
             for call in (n for n in ast.walk(value) if isinstance(n, ast.Call)):
                 returned = self._returned(use, call, picks)
                 own |= set(ast.walk(call)) if returned else set()

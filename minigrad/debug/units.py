@@ -205,7 +205,11 @@ def first_layer(run: WatchedRun) -> Iterator[DebugFinding]:
             own_rates = any("lr_scale" in own for o in run.optimizers for own in o.overrides)
             made = run.constructor() if own_rates else None
             groups = run.program.written(made[0], made[1].args[0]) if made is not None and made[1].args else []
-            places = groups or [run.made_leaf(run.first, x.meets), *flat[-1:]]
+            ratios = [run.along(*pair) for pair in run.pairs[:1]]
+            apart = [r for r in ratios if abs(r.get(matrices[-1].key, 0)) > 10 * abs(r.get(x.meets.key, np.inf))]
+            updates = [(index.file, node.lineno) for index, node in run.updates()] if apart else []
+            rates = [*updates[:1], run.rate()] if updates else []
+            places = [*groups, *rates, run.made_leaf(run.first, x.meets), *flat[-1:]]
             yield run.finding(LIKELY, 0, *places, say="first", **facts)
             return
 

@@ -168,6 +168,19 @@ def rate_zero(run: WatchedRun) -> Iterator[DebugFinding]:
             yield run.finding(LIKELY, int(gone[0]), *run.schedule(), say="died", **facts)
 
 
+@check("rate zero", "arrays")
+def stands_still(run: WatchedRun) -> Iterator[DebugFinding]:
+    """Parameters that an update of the program changes at first, and not at all later, although gradients arrive."""
+    norms, steps, sizes = run.watcher.norms, run.watcher.steps, run.relative_steps
+    moving = [step for step, size in sizes if size > 0]
+    still = [step for step, _ in sizes if moving and step > moving[-1]]
+    if run.optimizers or not still or steps - still[0] < ZERO * steps or len(set(run.watcher.places)) > 1:
+        return
+    if run.updates() and min(norms[still[0] :]) > 0 and np.isfinite(run.watcher.losses).all():
+        facts: dict[str, Any] = {"n": len(still), "first": still[0], "last": still[-1]}
+        yield run.finding(SHOWN, still[0], *run.schedule(), _update_line(run), say="still", **facts)
+
+
 @check("learning rate", "arrays tape")
 def uphill(run: WatchedRun) -> Iterator[DebugFinding]:
     """Steps that go along the gradient, and not against it, while an error grows."""
