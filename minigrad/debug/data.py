@@ -167,7 +167,7 @@ def shifted_rows(run: WatchedRun) -> Iterator[DebugFinding]:
             best = max(shares, key=shares.__getitem__)
             if EXPLAINED < shares[best] < 1 - 1e-9 and own < 0.25 * shares[best]:
                 facts: dict[str, Any] = {"k": best, "share": f"{shares[best]:.0%}", "own": f"{max(own, 0):.0%}"}
-                yield run.finding(LIKELY, look.step, *run.passed(y.node, y.use)[:1], y.node.at, say="rows", **facts)
+                yield run.finding(LIKELY, look.step, *run.cut(y, inside=False), y.node.at, say="rows", **facts)
                 return
 
 

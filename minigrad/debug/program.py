@@ -321,13 +321,25 @@ class Program:
                 self._of_name(use, value, (), 1)
         return self.trail
 
-    def cut(self, places: Sequence[SourceLine], position: int) -> list[At]:
-        """Return the line that cut an operand out of its table: the one that gave its name, or the operation's."""
+    def cut(self, places: Sequence[SourceLine], position: int, *, inside: bool = True) -> list[At]:
+        """Return the line of the last statement that gave an operand's name its value, such as ``y = y[1:]``.
+
+        It is the operation's own line if its text cuts the operand out of a name itself, and ``inside`` is True.
+        """
         found = self._read(places, position, False)
-        named = found is not None and isinstance(found[1], ast.Name)
-        return (
-            self._line_of(found[0], found[1])[:1] if found is not None and named else [(places[0].file, places[0].line)]
-        )
+        if found is None or (inside and not isinstance(found[1], ast.Name)):
+            return [(places[0].file, places[0].line)] if places else []
+        use, value = found
+        for _ in range(MOST_LINKS):
+            while isinstance(value, (ast.Subscript, ast.Attribute, ast.Call)):
+                value = value.func if isinstance(value, ast.Call) else value.value
+            bound = self._bound(use, value, {}) if isinstance(value, ast.Name) else None
+            if not bound:
+                break
+            use, value, _ = bound[0]
+            if isinstance(use.source.parents.get(value), (ast.Assign, ast.For)):
+                return [(use.source.file, use.line or value.lineno)]
+        return []
 
     def before(self, at: At) -> At | None:
         """Return the line of the latest statement that made something which the statement on a line reads; None if none did."""
@@ -701,8 +713,9 @@ def _function(index: Index, node: ast.AST) -> Any:
 def _constant(node: ast.expr) -> Any:
     """Return the part of an index that is written as a number or as a slice of numbers; None for others."""
     if isinstance(node, ast.Slice):
-        ends = [getattr(each, "value", None) for each in (node.lower, node.upper, node.step)]
-        return slice(*ends)
+        ends = (node.lower, node.upper, node.step)
+        known = all(each is None or isinstance(each, ast.Constant) for each in ends)
+        return slice(*(getattr(each, "value", None) for each in ends)) if known else None
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 

@@ -239,9 +239,9 @@ class WatchedRun:
                 found.setdefault(id(whole(table)), path)
         return [*found.values()]
 
-    def cut(self, given: Given) -> list[At]:
-        """Return the line that cut an array out of its table."""
-        return self.program.cut(given.node.places, _position(given.node, given.use))
+    def cut(self, given: Given, *, inside: bool = True) -> list[At]:
+        """Return the line that cut an array out of its table: see :meth:`Program.cut`."""
+        return self.program.cut(given.node.places, _position(given.node, given.use), inside=inside)
 
     def chosen(self, given: Given) -> list[At | None]:
         """Return the lines that chose the rows of an array: of their index, if it has a name, and of the choice."""

@@ -66,7 +66,7 @@ class _Known:
     """A tensor that got a gradient, and what has become of it.
 
     Attributes:
-        sample: an element at the last sweep; ``changed`` says whether another one stood there before.
+        sample: an element at the last sweep; ``changed`` says whether another one stood there before, ``moves`` whether ever.
         added: whether it was changed and still holds its gradient, to which the next one is then added.
         since: the line of the sweep that began its gradient, if another tensor has changed since then and this one has not.
     """
@@ -74,7 +74,7 @@ class _Known:
     def __init__(self, tensor: Tensor) -> None:
         self.reference = weakref.ref(tensor)
         self.sample = self.element(tensor)
-        self.changed = self.added = False
+        self.changed = self.added = self.moves = False
         self.since: At | None = None
         self.mixed: At | None = None
 
@@ -234,7 +234,8 @@ class Watcher:
             if tensor is None:
                 continue
             left = tensor._grad is not None
-            held = held or left
+            known.moves = known.moves or known.changed
+            held = held or (left and known.moves)
             if known.changed:
                 stale = stale or known.added
                 known.added = True
