@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import getitem
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import Check, Memory, Statement, Value, identity, leaves_of, replaced, values_in
+from .record import Check, Memory, Statement, Value, replaced, values_in
+from .simplify import identity
 
 FEWEST = 3  # turns
 _PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
 
 
+@dataclass(eq=False, repr=False)
 class Expression:
     """A number that the program computes from sizes. ``text`` is Python, and binds as tightly as ``tightness`` says."""
 
-    def __init__(self, text: str, tightness: float) -> None:
-        self.text, self.tightness = text, tightness
+    text: str
+    tightness: float
 
     def __repr__(self) -> str:
         return self.text
@@ -208,12 +211,12 @@ class Search:
             for value in statement.values:
                 self.readers.setdefault(value, []).append(i)
         self.repeats: list[Repeat] = []
-        self.leaves = [leaves_of(statement) for statement in statements]
+        self.leaves = [statement.leaves for statement in statements]
         self.made = {v: (i, o) for i, statement in enumerate(statements) for o, v in enumerate(statement.outputs)}
         self.home: dict[Value, tuple[Repeat, int, tuple[int, int]]] = {}  # the repeat, the turn and the slot of a value
         self.picks = {statement.outputs[0]: _pick(statement) for statement in statements if _pick(statement)}
-        forms: dict[Any, int] = {}
-        self.forms = np.array([forms.setdefault(_form(statement), len(forms)) for statement in statements], int)
+        forms: dict[Any, int] = {}  # of the statements of a line
+        self.forms = np.array([forms.setdefault((s.place, form_of(s)), len(forms)) for s in statements], int)
 
     def find(self, low: int, high: int) -> None:
         """Find the repeats between two statements."""
@@ -294,7 +297,7 @@ class Search:
     def close(self, i: int, reader: int) -> bool:
         """Whether a value that is read once is probably part of the line that reads it."""
         one, other = self.statements[i], self.statements[reader]
-        return reader > i and (one.entry is other.entry if one.backward else str(one.place) == str(other.place))
+        return reader > i and (one.entry is other.entry if one.backward else one.place == other.place)
 
     def score(self, repeat: Repeat) -> float:
         """Return how well a repeat reads: many turns, few values that are taken over, and those with names of the user."""
@@ -305,7 +308,7 @@ class Search:
             of = value.cotangent_of or value
             score -= 0.1 if of.name or (of.statement is not None and of.statement.name) else 1.5
         before = self.statements[repeat.start - 1].place if repeat.start else None
-        return score - 0.2 * (str(before) == str(self.statements[repeat.start].place))
+        return score - 0.2 * (before == self.statements[repeat.start].place)
 
     def roles(self, start: int, period: int, count: int) -> list[list[Role]] | None:
         """Return the role of each argument in a repeat; None if the turns are not equal."""
@@ -415,7 +418,7 @@ class _Folding:
         loop = Loop(turns)
         carried: dict[Any, Carried] = {}
         for roles, statement in zip(repeat.roles, loop.body):
-            leaves = [self.placed(role, leaf, loop, carried, repeat) for role, leaf in zip(roles, leaves_of(statement))]
+            leaves = [self.placed(role, leaf, loop, carried, repeat) for role, leaf in zip(roles, statement.leaves)]
             given = iter(leaves)
             _rewrite(statement, lambda _, given=given: next(given))  # type: ignore[misc]
         loop.carried = [*carried.values()]
@@ -529,36 +532,17 @@ def _pick(statement: Statement) -> tuple[Value, int] | None:
     return (source, index) if type(index) is int and not source.memory.writes else None
 
 
-def _form(statement: Statement) -> Any:
-    """Return what the statements of two turns share if only their values and numbers differ."""
-    return form_of(statement), str(statement.place)
-
-
 def form_of(statement: Statement) -> Any:
-    """Return what a statement calls and how its arguments are nested, without values and numbers."""
+    """Return what the statements of two turns share if only their values and numbers differ."""
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
-    written = statement.target is not None
-    return identity(statement.call), check, outputs, written, (*_nesting((statement.args, statement.keywords)),)
+    nested = identity(replaced(_without_numbers, (statement.args, statement.keywords)))
+    return identity(statement.call), check, outputs, statement.target is not None, nested
 
 
-def _nesting(tree: Any) -> Iterator[Any]:
-    """Yield the form of arguments: how they are nested, and the leaves that are neither values nor numbers."""
-    if isinstance(tree, dict):
-        yield (dict, *tree)
-        for item in tree.values():
-            yield from _nesting(item)
-    elif isinstance(tree, slice):
-        yield slice
-        yield from _nesting((tree.start, tree.stop, tree.step))
-    elif isinstance(tree, (tuple, list)):
-        yield type(tree), len(tree)
-        for item in tree:
-            yield from _nesting(item)
-    elif type(tree) in (Value, int, float, complex) or isinstance(tree, (np.ndarray, np.generic)):
-        yield "number"
-    else:
-        yield type(tree), repr(tree)
+def _without_numbers(leaf: Any) -> Any:
+    number = type(leaf) in (Value, int, float, complex) or isinstance(leaf, (np.ndarray, np.generic))
+    return "number" if number else leaf
 
 
 def _equal_outputs(statements: Sequence[Statement]) -> bool:

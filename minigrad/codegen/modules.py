@@ -22,7 +22,8 @@ from ..engine.observers import Scope
 from ..rules.about import known
 from .loops import form_of
 from .program import Arguments, new_name
-from .record import Check, Memory, Statement, Value, identity, leaves_of, method, owns, replaced, values_in
+from .record import Check, Memory, Recording, Statement, Value, method, replaced, values_in
+from .simplify import identity
 
 # A function must have so many statements more than calls, or else its text is longer than what it replaces.
 _LEAST_SAVED = 4
@@ -70,6 +71,27 @@ class FunctionCall(Statement):
     __slots__ = ()
 
 
+class Draft(NamedTuple):
+    """A program before it is text.
+
+    Attributes:
+        statements: those of ``step``, with their loops folded.
+        results: what ``step`` returns. copied: of each value in it, whether it is copied.
+        run: the recording that they come from.
+        flat: the statements of all functions, without loops around them.
+        dicts: the arguments that the program reads by key.
+        functions: the functions that ``step`` calls.
+    """
+
+    statements: Sequence[Statement]
+    results: Any
+    copied: Sequence[bool]
+    run: Recording
+    flat: Sequence[Statement]
+    dicts: Dicts
+    functions: Sequence[WrittenFunction]
+
+
 class CalledModule:
     """The call of a module: the statements ``first`` to ``last`` in each of its spans, the first of which is forward."""
 
@@ -94,7 +116,7 @@ class CalledModule:
                 outputs = statement.outputs
                 written |= {statement.target.memory} if statement.target is not None else set()
                 self.inner.update({value: len(self.inner) + i for i, value in enumerate(outputs)})
-                codes = tuple([self.code(leaf) for leaf in leaves_of(statement)])
+                codes = tuple([self.code(leaf) for leaf in statement.leaves])
                 literals = tuple([None if v.depends or np.ndim(v.data) else identity(v.data) for v in outputs])
                 parts.append((form_of(statement), statement.backward, statement.several, codes, literals))
                 parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
@@ -184,7 +206,7 @@ class Modules:
         found: list[Statement] = []
         number = 0 if made is None else made.number
         array = type(value) is Value and np.ndim(value.data)
-        if array and (value.memory.caller or self.memories[value.memory] > 1 or not owns(value)):
+        if array and (value.memory.caller or self.memories[value.memory] > 1 or not _owns(value)):
             found.append(Statement(number, method("copy"), (value,), {}))
             value = Value(value.data, found[0], True, Memory())
             found[0].outputs.append(value)
@@ -322,7 +344,7 @@ class _Extraction:
     def outer(self, block: Sequence[Statement]) -> list[Any]:
         """Return what a block reads from outside, in the order of reading."""
         made = {v for each in block for v in each.outputs}
-        leaves = [leaf for each in block for leaf in leaves_of(each)]
+        leaves = [leaf for each in block for leaf in each.leaves]
         return [*dict.fromkeys(leaf for leaf in leaves if type(leaf) is Value and leaf not in made)]
 
     def read_outside(self) -> set[Value]:
@@ -359,7 +381,7 @@ class _Extraction:
 
     def body(self, block: Sequence[Statement], function: WrittenFunction) -> list[Statement]:
         """Return copies of the statements of a block, which read the inputs of the function."""
-        places = {str(each.place) for each in block}
+        places = {each.place for each in block}
         found = []
         for statement in block:
             clone = copy.copy(statement)
@@ -410,10 +432,10 @@ class _Extraction:
 def _called(
     function: WrittenFunction, args: Sequence[Any], outputs: Sequence[Value], block: Sequence[Statement]
 ) -> FunctionCall:
-    call = FunctionCall(block[0].number, function, args, {})
+    call = FunctionCall(block[0].number, function, tuple(args), {})
     call.outputs, call.several, call.backward = [*outputs], True, block[0].backward
     call.sweep = block[0].sweep
-    call.place = block[0].place if len({str(each.place) for each in block}) == 1 else None
+    call.place = block[0].place if len({each.place for each in block}) == 1 else None
     return call
 
 
@@ -491,6 +513,19 @@ def large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequenc
         if at in chosen:
             results[1 + chosen.index(at)] = found
     return dicts, tuple(results)
+
+
+def _owns(value: Value) -> bool:
+    """Whether a value has memory of its own, or needs none."""
+    data = value.data
+    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+
+
+def copied(results: Any) -> list[bool]:
+    """Return for each value in the results whether the program copies it: another object has its memory."""
+    values = values_in(results)
+    memories = [value.memory for value in values]
+    return [v.memory.caller or v.memory in memories[:i] or not _owns(v) for i, v in enumerate(values)]
 
 
 def of_data(name: str | None = None, statement: Statement | None = None) -> Value:

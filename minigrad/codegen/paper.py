@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from operator import getitem, setitem
+from operator import attrgetter, getitem, setitem
 from typing import Any
 
 import numpy as np
 
 from .._source import of_library
 from .._tree import map_leaves
-from ..engine.modes import enable_grad
+from ..engine.modes import ensure_recording
 from ..engine.observers import active, attach
 from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
 from ..errors import UnsupportedError
 from .program import Arguments, described, is_floating
-from .record import Recording, Value, failed_at, in_place, live, method, named, replaced
+from .record import Recording, Value, failed_at, in_place, method, named, replaced
 from .witness import on_the_tape
 
 # Functions that answer with plain Python values which depend only on shapes and dtypes.
@@ -32,8 +32,11 @@ _WRITING = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_al
 _CREATING = {np.zeros_like: np.zeros, np.ones_like: np.ones, np.empty_like: np.zeros}
 
 
-class Paper:
-    """An array of a recording. It follows NumPy's protocols, and has the attributes of ``numpy.ndarray`` that rules use."""
+class Paper(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of a recording. It follows NumPy's protocols, and has the attributes of ``numpy.ndarray`` that rules use.
+
+    Its operators are NumPy's for such classes: each calls a ufunc, and so :meth:`__array_ufunc__`.
+    """
 
     __slots__ = ("__weakref__", "_recording", "_value")
     __array_priority__ = 100
@@ -49,19 +52,19 @@ class Paper:
         module = sys._getframe(1).f_globals.get("__name__", "")
         return Paper if of_library(module) else type(self._value.data)
 
-    shape = property(lambda self: self._value.data.shape)
-    dtype = property(lambda self: self._value.data.dtype)
-    ndim = property(lambda self: self._value.data.ndim)
-    size = property(lambda self: self._value.data.size)
-    nbytes = property(lambda self: self._value.data.nbytes)
-    itemsize = property(lambda self: self._value.data.itemsize)
+    shape = property(attrgetter("_value.data.shape"))
+    dtype = property(attrgetter("_value.data.dtype"))
+    ndim = property(attrgetter("_value.data.ndim"))
+    size = property(attrgetter("_value.data.size"))
+    nbytes = property(attrgetter("_value.data.nbytes"))
+    itemsize = property(attrgetter("_value.data.itemsize"))
     strides = property(lambda self: self._of_memory("strides"))
     flags = property(lambda self: self._of_memory("flags"))
     base = property(lambda self: self._of_memory("base"))
-    T = property(lambda self: np.transpose(self))
+    T = property(np.transpose)
     mT = property(lambda self: np.swapaxes(self, -1, -2))
-    real = property(lambda self: np.real(self))
-    imag = property(lambda self: np.imag(self))
+    real = property(np.real)
+    imag = property(np.imag)
 
     def get(self) -> Paper:
         """Return this array: the host of this device is paper too."""
@@ -157,11 +160,21 @@ class Paper:
     def fill(self, value: Any) -> None:
         self[...] = value
 
+    def conjugate(self) -> Any:
+        return np.conjugate(self)
+
+    conj = conjugate
+
+    def __pow__(self, other: Any) -> Any:
+        if type(other) in (int, float) and other == 2 and self.dtype.char in "fdFD":
+            return np.square(self)  # NumPy's operator does this too
+        return super().__pow__(other)
+
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, out: Any = None, **keywords: Any) -> Any:
         if any(isinstance(each, Tensor) for each in inputs):
             return NotImplemented
         call = ufunc if way == "__call__" else getattr(ufunc, way)
-        target = out[0] if out else None
+        target: Any = out[0] if out else None
         if way != "at" and target is None:
             return self._recording.write(call, inputs, keywords)
         written = inputs[0] if way == "at" else target
@@ -170,6 +183,8 @@ class Paper:
             self._recording.refuse(what, "make it with np.zeros_like(x)", False)
         if way == "at":
             return self._recording.write(call, inputs, keywords, written)
+        if isinstance(target._value.data, np.generic):  # NumPy's scalars are immutable: x += y makes a new one
+            return self._recording.write(call, inputs, keywords)
         if written is inputs[0] and len(inputs) == 2 and not keywords and way == "__call__":
             self._recording.write(in_place(ufunc), inputs, {}, written)
         else:
@@ -206,80 +221,32 @@ class Paper:
         return self._recording.write(function, args, keywords)
 
 
-def _give_operators() -> None:
-    """Give :class:`Paper` the operators and methods of an ndarray."""
-    binary = {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-        "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and_": np.bitwise_and, "or_": np.bitwise_or,
-        "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "divmod": np.divmod,
-    }  # fmt: skip
-    for name, ufunc in binary.items():
-        plain = name.rstrip("_")
-        setattr(Paper, f"__{plain}__", _operator(ufunc))
-        setattr(Paper, f"__r{plain}__", _operator(ufunc, swapped=True))
-        if name not in ("matmul", "divmod"):
-            setattr(Paper, f"__i{plain}__", _augmented(ufunc))
-    compared = {
-        "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    }  # fmt: skip
-    for name, ufunc in compared.items():
-        setattr(Paper, f"__{name}__", _operator(ufunc))
-    unary = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
-    for name, ufunc in unary.items():
-        setattr(Paper, f"__{name}__", lambda self, ufunc=ufunc: ufunc(self))
-    functions = (
-        "sum mean max min prod any all cumsum cumprod var std argmax argmin argsort reshape swapaxes transpose squeeze ravel "
-        "take clip round nonzero trace diagonal dot searchsorted choose repeat"
-    )
-    for name in functions.split():
-        setattr(Paper, name, _as_function(getattr(np, name)))
-    for name in ("astype", "view", "copy", "flatten", "byteswap"):
-        setattr(Paper, name, _as_method(name))
-    Paper.conj = Paper.conjugate = lambda self: np.conjugate(self)  # type: ignore[attr-defined]
-    Paper.compress = lambda self, condition, axis=None: np.compress(condition, self, axis)  # type: ignore[attr-defined]
+def _method(name: str) -> Callable[..., Any]:
+    return lambda self, *args, **keywords: self._recording.write(method(name), (self, *args), keywords)
 
 
-def _operator(ufunc: Any, swapped: bool = False) -> Callable[[Paper, Any], Any]:
-    def operate(self: Paper, other: Any) -> Any:
-        if isinstance(other, Tensor):
-            return NotImplemented
-        squared = ufunc is np.power and not swapped and type(other) in (int, float) and other == 2
-        if squared and self.dtype.char in "fdFD":
-            return self._recording.write(np.square, (self,), {})  # NumPy's operator does this too
-        return self._recording.write(ufunc, (other, self) if swapped else (self, other), {})
+def _of_integers(function: Any) -> Callable[..., Any]:
+    """Return a method that takes integers in place of a tuple: ``x.reshape(2, 3)``."""
 
-    return operate
-
-
-def _augmented(ufunc: Any) -> Callable[[Paper, Any], Any]:
-    def operate(self: Paper, other: Any) -> Any:
-        if isinstance(other, Tensor):
-            return NotImplemented
-        if isinstance(self._value.data, np.generic):  # NumPy's scalars are immutable: x += y makes a new one
-            return self._recording.write(ufunc, (self, other), {})
-        self._recording.write(in_place(ufunc), (self, other), {}, self)
-        return self
-
-    return operate
-
-
-def _as_function(function: Any) -> Callable[..., Any]:
     def call(self: Paper, *args: Any, **keywords: Any) -> Any:
-        if function in (np.reshape, np.transpose) and (len(args) > 1 or (args and type(args[0]) is int)):
+        if len(args) > 1 or (args and type(args[0]) is int):
             args = (tuple(args),)
         return function(self, *args, **keywords)
 
     return call
 
 
-def _as_method(name: str) -> Callable[..., Any]:
-    def call(self: Paper, *args: Any, **keywords: Any) -> Any:
-        return self._recording.write(method(name), (self, *args), keywords)
-
-    return call
-
-
-_give_operators()
+# The methods of an array that are NumPy's functions of it, and those that are not.
+for _name in (
+    "sum", "mean", "max", "min", "prod", "any", "all", "cumsum", "cumprod", "var", "std", "argmax", "argmin", "argsort",
+    "swapaxes", "squeeze", "ravel", "take", "clip", "round", "nonzero", "trace", "diagonal", "dot", "searchsorted",
+    "choose", "repeat",
+):  # fmt: skip
+    setattr(Paper, _name, getattr(np, _name))
+for _name in ("reshape", "transpose"):
+    setattr(Paper, _name, _of_integers(getattr(np, _name)))
+for _name in ("astype", "view", "copy", "flatten", "byteswap"):
+    setattr(Paper, _name, _method(_name))
 
 
 # --- Running a function on paper ---
@@ -304,10 +271,9 @@ def recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Seq
 
 
 def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording) -> Recording:
-    """Run ``f`` on paper. Return the recording."""
+    """Run ``f`` on paper, forward and backward. Return the recording."""
     entering = iter(arguments.leaves)
     starts: list[Tensor] = []
-    run = _PaperRun(recording)
 
     def enter(leaf: Any, differentiated: bool) -> Any:
         if not isinstance(leaf, (np.ndarray, np.generic)):
@@ -321,16 +287,34 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
         return starts[-1]
 
     given = [map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), v) for i, v in enumerate(arguments.examples)]
-    value, gradients = run(f, given, starts)
-    left = iter(gradients)
-    trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    recording.results = value, *trees
-    recording.statements = live(recording.statements, recording.results)
+    with Observer(recording), ensure_recording():
+        output = f(*given)
+        recording.finish()
+        real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
+        if not real or output._node is None:
+            raise UnsupportedError(
+                "write_numpy needs a function that returns one real number that depends on the arguments, and "
+                f"{described(f)} does not: sum() its result"
+            )
+        gradients = iter(swept(recording, output, [t._node for t in starts]))
+    trees = [
+        map_leaves(lambda leaf: next(gradients) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen
+    ]
+    recording.end(_value(output._array), trees)
     return recording
 
 
-class _PaperRun:
-    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent.
+def swept(recording: Recording, output: Tensor, wanted: Sequence[Node]) -> list[Any]:
+    """Run the backward pass. Return what the program has as the gradient of each wanted node: a value, or plain zeros."""
+    recording.backward = True
+    found = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=wanted)
+    for each, g in found.items():
+        recording.name(g, each)
+    return [_value(found[each] if each in found else np.zeros(each.shape, each.dtype)) for each in wanted]
+
+
+class Observer:
+    """While it is entered, it notes the value of each entry of the tape, and which value is whose cotangent.
 
     The engine calls :meth:`record` and :meth:`backward`, by the protocol of :mod:`~minigrad.engine.observers`.
     """
@@ -338,45 +322,18 @@ class _PaperRun:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
 
-    def __call__(
-        self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]
-    ) -> tuple[Any, list[Any]]:
-        """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
-        recording = self.recording
-        contexts = active.contexts  # of these, a trace around the call would read what is on paper
-        active.contexts = [context for context in contexts if not hasattr(context, "record")]
+    def __enter__(self) -> None:
+        self._contexts = active.contexts  # of these, a trace around the call would read what is on paper
+        active.contexts = [context for context in self._contexts if not hasattr(context, "record")]
         active.enter(self)
-        recording.caller = sys._getframe()
-        try:
-            with enable_grad():
-                output = f(*arguments)
-                recording.finish()
-                real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
-                if not real or output._node is None:
-                    raise UnsupportedError(
-                        "write_numpy needs a function that returns one real number that depends on the arguments, and "
-                        f"{described(f)} does not: sum() its result"
-                    )
-                gradients = self._backward(output, [t._node for t in starts])
-        except Exception:
-            if recording.refusal is not None:
-                raise recording.refusal from None
-            raise
-        finally:
-            active.leave(self)
-            active.contexts = contexts
-            recording.closed, recording.caller = True, None
-        recording.finish()
-        missing = [np.zeros(node.shape, node.dtype) for node in (t._node for t in starts)]
-        found = [gradients.get(t._node, zeros) for t, zeros in zip(starts, missing)]
-        return _value(output._array), [_value(g) for g in found]
+        self.recording.caller = sys._getframe(1)
 
-    def _backward(self, output: Tensor, starts: Sequence[Node]) -> dict[Node, Any]:
-        self.recording.backward = True
-        gradients = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=starts)
-        for node, g in gradients.items():
-            self.name(g, node)
-        return gradients
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        active.leave(self)
+        active.contexts = self._contexts
+        self.recording.closed, self.recording.caller = True, None
+        if isinstance(error, Exception) and self.recording.refusal is not None:
+            raise self.recording.refusal from None
 
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
@@ -387,26 +344,18 @@ class _PaperRun:
     def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
         for contribution, parent in zip(contributions, entry.parents):
             if parent is not None and contribution is not None:
-                self.contributed(entry, parent)
+                self._contributed(entry, parent)
         if self.recording.backward:
-            self.name(g, entry)
+            self.recording.name(g, entry)
             for contribution, parent in zip(contributions, entry.parents):
-                self.name(contribution, parent)
+                self.recording.name(contribution, parent)
 
-    def contributed(self, entry: Node, parent: Node) -> None:
+    def _contributed(self, entry: Node, parent: Node) -> None:
         """Note that the running sweep adds to the cotangent of ``parent`` what the rule of ``entry`` returned."""
         scopes, now = self.recording.scopes, self.recording.scopes.get(entry, ())
         key = active.sweeps[-1], parent
         # what this contribution has in common with those before
         scopes[key] = [one for one, other in zip(scopes.get(key, now), now) if one is other]
-
-    def name(self, g: Any, node: Node) -> None:
-        """Note that ``g`` is the cotangent of the value of a node."""
-        value = g._value if type(g) is Paper else None
-        if value is None or value.cotangent_of is not None:
-            return
-        if value.statement is not None and value.statement.backward:
-            value.cotangent_of = self.recording.values.get(node)
 
 
 def _value(array: Any) -> Any:

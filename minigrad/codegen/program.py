@@ -4,6 +4,7 @@ defines.
 
 from __future__ import annotations
 
+import base64
 import html
 import inspect
 import io
@@ -22,6 +23,7 @@ from .._tree import check_structure, leaves, map_leaves
 from ..engine.arrays import as_array
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from .record import Check, Statement
 
 # Names that the text of a program may use for something else.
 RESERVED = {
@@ -44,23 +46,22 @@ def check_arguments(*arrays):
         if array.dtype != dtype:
             raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
 '''
-CHECK_SIZES = '''\
-def check_arguments(*arrays):
-    """Raise ValueError or TypeError unless the arrays have the shapes and dtypes in ARGUMENTS. Equal texts are equal sizes."""
-    sizes = {}
-    for (name, (shape, dtype)), array in zip(ARGUMENTS.items(), arrays):
-        if type(array) is not np.ndarray and not isinstance(array, np.generic):
-            raise TypeError(f"{name} is a {type(array).__name__}: pass a NumPy array")
+# The same, where a size may be a text: equal texts are equal sizes.
+CHECK_SIZES = (
+    CHECK.replace("in ARGUMENTS.", "in ARGUMENTS. Equal texts are equal sizes.")
+    .replace("    for (name", "    sizes = {}\n    for (name")
+    .replace(
+        "        if array.shape != shape:\n",
+        """\
         expected = []
         for size, n in zip(shape, array.shape):
             base, _, plus = str(size).partition(" + ")
             least = int(plus or 0)
             expected.append(sizes.setdefault(base, n - least) + least if isinstance(size, str) else size)
         if len(shape) != array.ndim or list(array.shape) != expected:
-            raise ValueError(f"{name} has shape {array.shape}: this program was written for {shape}")
-        if array.dtype != dtype:
-            raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
-'''
+""",
+    )
+)
 AS_ARRAY = '''
 
 def as_array(value, *kinds):
@@ -81,9 +82,15 @@ class WrittenProgram:
     """
 
     def __init__(
-        self, functions: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments
+        self,
+        functions: str,
+        head: str,
+        statements: Sequence[Statement],
+        constants: dict[str, Any],
+        arguments: Arguments,
     ) -> None:
-        self.checks, self.constants = list(checks), constants
+        self.checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
+        self.constants = constants
         self.source = head + functions
         self._text, self._arguments = functions, arguments
         namespace: dict[str, Any] = {}
@@ -132,15 +139,18 @@ class Arguments:
         leaves: the arrays in them, in order.
         frozen: the parameters that are no arrays, with the value that the program was written for.
         taken: the names that mean something in ``step`` before its first statement.
+        dicts: the parameters that are large dicts of arrays by text: the program reads their items by their keys.
+        opening: the first lines of the program: they take the arguments apart and check them.
     """
 
-    def __init__(self, f: Callable[..., Any], examples: Sequence[Any], whole_dicts: bool = False) -> None:
-        self.names = _parameter_names(f, len(examples))
+    def __init__(self, names: Sequence[str], examples: Sequence[Any], whole_dicts: bool = False) -> None:
+        self.names = names
         self.leaves: list[ArrayArgument] = []
         self.frozen: dict[str, Any] = {}
         self.taken = {*self.names, *RESERVED}
         self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
         self.dicts = self._large_dicts() if whole_dicts else []
+        self.opening = self._opening()
 
     def _enter(self, value: Any, path: str, name: str) -> Any:
         if isinstance(value, dict):
@@ -164,7 +174,6 @@ class Arguments:
         return array
 
     def _large_dicts(self) -> list[str]:
-        """Return the arguments that are large dicts of arrays by text: the program reads their items by their keys."""
         texts = [key for value in self.examples if isinstance(value, dict) for key in value]
         if len({*texts, *self.names}) < len(texts) + len(self.names):
             return []
@@ -242,11 +251,17 @@ class Arguments:
 
     # Text
 
-    def head(self, f: Any, imports: Sequence[str], constants: Sequence[str], sizes: bool) -> str:
-        """Return the text above the functions: what the program is, imports, constants, and the check of the arguments."""
+    def head(self, title: str, constants: dict[str, Any], scipy: bool, sizes: bool) -> str:
+        """Return the text above the functions: what the program is, imports, constants, and the check of the arguments.
+
+        ``title`` says what it was written of, ``scipy`` whether it calls ``scipy.special``, ``sizes`` whether sizes are free.
+        """
         check = (CHECK_SIZES if sizes else CHECK) + AS_ARRAY * any(leaf.kind for leaf in self.leaves)
-        title = f'"""The value and the gradients of {described(f)}."""'
-        return "\n".join([title, "", *imports, "", *self.table(), *constants, "", "", check, "", ""])
+        first = f'"""The value and the gradients of {title}."""'
+        arrays = [f"{name} = {_array_text(array)}" for name, array in constants.items()]
+        imports = ["import base64", ""] * any("base64." in line for line in arrays)
+        imports += ["import numpy as np", *["from scipy import special"] * scipy]
+        return "\n".join([first, "", *imports, "", *self.table(), *arrays, "", "", check, "", ""])
 
     def table(self) -> list[str]:
         """Return the lines of ARGUMENTS, the shapes and dtypes."""
@@ -256,8 +271,7 @@ class Arguments:
             rows.append(f'    {quoted(leaf.key)}: ({_shape_text(leaf.shape)}, "{dtype}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
-    def opening(self) -> list[str]:
-        """Return the first lines of the program: they take the arguments apart and check them."""
+    def _opening(self) -> list[str]:
         lines = []
         if self.frozen:
             values = ", ".join(self.frozen)
@@ -310,6 +324,14 @@ def _shape_text(shape: tuple[Any, ...]) -> str:
     return f"({', '.join(map(quoted, shape))}{',' * (len(shape) == 1)})"
 
 
+def _array_text(array: Any) -> str:
+    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
+    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
+        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
+    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"
+
+
 def parts_of(size: Any) -> tuple[str, int]:
     """Return the size and the number in ``len(x) + 1``."""
     base, _, plus = str(size).partition(" + ")
@@ -335,7 +357,7 @@ def is_floating(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
 
 
-def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+def parameter_names(f: Callable[..., Any], count: int) -> list[str]:
     """Return names for ``count`` arguments: those of the parameters of ``f``, and ``x0`` and so on where it has none."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
@@ -368,3 +390,30 @@ def described(f: Any) -> str:
     name = getattr(f, "__name__", type(f).__name__).replace("<lambda>", "a function")
     code = getattr(f, "__code__", None)
     return name if code is None else f"{name} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
+
+
+def agree(found: Sequence[Any], expected: Sequence[Any]) -> bool:
+    """Whether results are those of the tape, up to rounding. The tape has None where it has no result."""
+    known = [(a, np.asarray(getattr(b, "_array", b))) for a, b in zip(found, expected, strict=True) if b is not None]
+    largest = max(_size(array) for _, array in known)
+    return all(_close(a, b, largest) for a, b in known)
+
+
+def _close(found: Any, expected: Any, largest: float) -> bool:
+    """Whether two arrays agree. ``largest`` is the largest number of all results: a gradient that would be 0 without
+    rounding, such as that of the bias of a key, is as exact as the numbers that cancel in it.
+    """
+    found = np.asarray(found)
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        return False
+    tolerance = 1e-4 if expected.dtype.char in "feF" else 1e-8
+    rounding = 16 * float(np.finfo(expected.dtype).eps) * largest
+    with np.errstate(all="ignore"):
+        allowed = max(tolerance * _size(expected), rounding)
+        return bool(np.allclose(found, expected, rtol=tolerance, atol=allowed, equal_nan=True))
+
+
+def _size(array: Any) -> float:
+    """Return the largest finite absolute value."""
+    with np.errstate(all="ignore"):
+        return float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array)))

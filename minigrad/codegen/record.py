@@ -15,7 +15,8 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from operator import getitem
+from dataclasses import dataclass, field
+from operator import attrgetter, getitem
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
@@ -32,6 +33,7 @@ from ..rules.about import known
 from ..source.index import index_of
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Memory:
     """The memory of one array, which the values that are views of it share.
 
@@ -40,43 +42,39 @@ class Memory:
         writes: the numbers of the statements that write to it.
     """
 
-    __slots__ = ("caller", "writes")
-
-    def __init__(self, caller: bool = False) -> None:
-        self.caller = caller
-        self.writes: list[int] = []
+    caller: bool = False
+    writes: list[int] = field(default_factory=list)
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Value:
     """An array or a number that the program computes, or one of its arguments.
 
     Attributes:
         data: its value in the run that was written down.
         statement: the statement that computes it; None for an argument.
-        memory: the memory that it shares with other values.
         depends: whether it depends on the arguments.
+        memory: the memory that it shares with other values.
         name: the name of an argument, of the program or of a written function; that of another value has its statement.
         cotangent_of: the value whose cotangent this is.
     """
 
-    __slots__ = ("cotangent_of", "data", "depends", "memory", "name", "statement")
-
-    def __init__(self, data: Any, statement: Statement | None, depends: bool, memory: Memory) -> None:
-        self.data = data
-        self.statement = statement
-        self.memory = memory
-        self.depends = depends
-        self.name: str | None = None
-        self.cotangent_of: Value | None = None
+    data: Any
+    statement: Statement | None
+    depends: bool
+    memory: Memory
+    name: str | None = None
+    cotangent_of: Value | None = None
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Statement:
     """One call: ``outputs = call(*args, **keywords)``. Where an argument is a value of the program, it is a :class:`Value`.
 
     Attributes:
         number: its position in the order of execution.
-        target: the value that the call writes to, for a statement without outputs.
         several: whether the call returns a tuple or list, whose items are the outputs.
+        target: the value that the call writes to, for a statement without outputs.
         place: the line of the user's program that ran it; in the backward pass, the line that is gone back through.
         name: the name that the user's program, or the rule, assigns the result to.
         word: the word of the operation whose result it computes; "" if that has none.
@@ -86,34 +84,34 @@ class Statement:
         sweep: the backward pass, here or in the user's function, that it is part of; None in the forward pass.
     """
 
-    __slots__ = (
-        "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "scopes", "several", "sweep",
-        "target", "word",
-    )  # fmt: skip
+    number: int
+    call: Callable[..., Any]
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+    outputs: list[Value] = field(default_factory=list)
+    several: bool = False
+    target: Value | None = None
+    place: SourceLine | None = None
+    name: str | None = None
+    word: str = ""
+    entry: Node = None
+    backward: bool = False
+    scopes: Sequence[Scope] = ()
+    sweep: Any = None
 
-    def __init__(self, number: int, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> None:
-        self.number = number
-        self.call = call
-        self.args = tuple(args)
-        self.keywords = keywords
-        self.outputs: list[Value] = []
-        self.several = False
-        self.target: Value | None = None
-        self.place: SourceLine | None = None
-        self.name: str | None = None
-        self.word = ""
-        self.entry: Node = None
-        self.backward = False
-        self.scopes: Sequence[Scope] = ()
-        self.sweep: Any = None
+    @property
+    def leaves(self) -> list[Any]:
+        """The leaves of its arguments, in the order of :func:`replaced`, and its target."""
+        found = leaves_of((self.args, self.keywords))
+        return found if self.target is None else [*found, self.target]
 
     @property
     def values(self) -> list[Value]:
         """The values that it reads or writes to. A target counts twice, as an argument and as target: ``x`` in ``x += y``."""
-        found = values_in((self.args, self.keywords))
-        return found if self.target is None else [*found, self.target]
+        return [leaf for leaf in self.leaves if type(leaf) is Value]
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Check(Statement):
     """A statement that raises unless ``args[0]`` is as it was in the run that was written down.
 
@@ -122,12 +120,8 @@ class Check(Statement):
         expected: the boolean, the integer, the shape or the dtype.
     """
 
-    __slots__ = ("expected", "kind")
-
-    def __init__(self, number: int, kind: str, value: Value, expected: Any) -> None:
-        super().__init__(number, Check, (value,), {})
-        self.kind = kind
-        self.expected = expected
+    kind: str = ""
+    expected: Any = None
 
     @property
     def sentence(self) -> str:
@@ -172,22 +166,27 @@ in_place = functools.lru_cache(maxsize=None)(Augmented)
 # --- Values inside arguments ---
 
 
-def values_in(tree: Any) -> list[Value]:
-    """Return the values in the arguments of a statement, in order: in tuples, lists, dicts and slices."""
-    found: list[Value] = []
+def leaves_of(tree: Any) -> list[Any]:
+    """Return what is in the tuples, lists, dicts and slices of the arguments of a statement, in order."""
+    found: list[Any] = []
     waiting = [tree]
     while waiting:
         item = waiting.pop()
         kind = type(item)
-        if kind is Value:
-            found.append(item)
-        elif kind is dict:
+        if kind is dict:
             waiting += reversed(item.values())
         elif kind is slice:
             waiting += (item.step, item.stop, item.start)
         elif isinstance(item, (tuple, list)):
             waiting += reversed(item)
+        else:
+            found.append(item)
     return found
+
+
+def values_in(tree: Any) -> list[Value]:
+    """Return the values in the arguments of a statement, in order."""
+    return [leaf for leaf in leaves_of(tree) if type(leaf) is Value]
 
 
 def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -201,34 +200,6 @@ def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
         items = [replaced(function, item) for item in tree]
         return kind(*items) if hasattr(tree, "_fields") else kind(items)
     return function(tree)
-
-
-def leaves_of(statement: Statement) -> list[Any]:
-    """Return the leaves of the arguments of a statement, in the order of :func:`replaced`, and its target."""
-    found: list[Any] = []
-    replaced(found.append, (statement.args, statement.keywords))
-    return found if statement.target is None else [*found, statement.target]
-
-
-def identity(tree: Any) -> Any:
-    """Return what two of these share if they are the same: functions, or trees of values, constants and functions."""
-    if isinstance(tree, (tuple, list)):
-        return (type(tree), *map(identity, tree))
-    if isinstance(tree, dict):
-        return tuple((name, identity(item)) for name, item in sorted(tree.items()))
-    if isinstance(tree, slice):
-        return slice, identity((tree.start, tree.stop, tree.step))
-    if isinstance(tree, (np.ndarray, np.generic)):
-        return tree.dtype.str, tree.shape, tree.tobytes()
-    if callable(tree):  # np.add.reduce is a new object each time
-        return (id(tree.__self__), tree.__name__) if hasattr(tree, "__self__") else id(tree)
-    return id(tree) if type(tree) is Value else (type(tree), repr(tree))
-
-
-def owns(value: Value) -> bool:
-    """Whether a value has memory of its own, or needs none."""
-    data = value.data
-    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
 def ufunc_of(call: Any) -> Any:
@@ -350,7 +321,7 @@ class Recording:
         self._refuse_surroundings()
         if target is not None and target._value.memory.caller:
             self.refuse("a write into an argument", "write to a copy: x = np.copy(x)", frozen=False)
-        depends = any(value.depends for value in statement.values)
+        depends = _depend((statement.args, statement.keywords, statement.target))
         self._place(statement)
         try:
             result = call(*replaced(self.data, args), **replaced(self.data, keywords))
@@ -378,12 +349,29 @@ class Recording:
             return leaf._value.data
         return self.data(leaf._array) if isinstance(leaf, Tensor) else leaf
 
+    def name(self, g: Any, node: Node) -> None:
+        """Note that ``g`` is the cotangent of the value of a node, unless it is known as another's."""
+        value = g._value if type(g) is self._wrap else None
+        if (
+            value is not None
+            and value.cotangent_of is None
+            and value.statement is not None
+            and value.statement.backward
+        ):
+            value.cotangent_of = self.values.get(node)
+
+    def end(self, value: Any, gradients: Sequence[Any]) -> None:
+        """Set the results. Leave out the statements on which neither they nor a check depend. Raise as :meth:`finish` does."""
+        self.finish()
+        self.results = value, *gradients
+        self.statements = live(self.statements, self.results)
+
     def check(self, kind: str, value: Value, expected: Any) -> None:
         """Write a check that ``value`` is as it is now."""
         if not value.depends or ((id(value), kind) in self._checked and not value.memory.writes):
             return
         self._checked.add((id(value), kind))
-        check = Check(len(self.statements), kind, value, expected)
+        check = Check(len(self.statements), Check, (value,), {}, kind=kind, expected=expected)
         self._place(check)
         self.statements.append(check)
 
@@ -433,7 +421,8 @@ class Recording:
     def _place(self, statement: Statement) -> None:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
         place = user_place() if self.source is None else None
-        statement.place = self.source if place is None else place.source
+        line = self.source if place is None else place.source
+        statement.place = None if line is None else SourceLine(line.file, line.line, "", line.text)
         statement.name, statement.word = assigned_name(sys._getframe(2), self)
         statement.backward = self.backward
         sweeps = active.sweeps
@@ -510,6 +499,11 @@ def _shared(a: Any, b: Any) -> bool:
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a is b or np.may_share_memory(a, b))
 
 
+def _depend(tree: Any) -> bool:
+    """Whether a value in the arguments of a statement depends on the arguments of the program."""
+    return any(map(attrgetter("depends"), values_in(tree)))
+
+
 def _shape_depends(statement: Statement) -> bool:
     """Whether the shape of the result may be another for other values of the arguments."""
     call, others = statement.call, statement.args[1:]
@@ -522,7 +516,7 @@ def _shape_depends(statement: Statement) -> bool:
         )
     if ufunc_of(call) is not None:
         return False
-    reads = any(value.depends for value in values_in((others, statement.keywords)))
+    reads = _depend((others, statement.keywords))
     once = call is np.where and not others
     return once or call in _OF_VALUES or (reads and (isinstance(call, Method) or call in _OF_OTHER_VALUES))
 

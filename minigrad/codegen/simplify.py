@@ -6,6 +6,7 @@ No step changes a bit of the results. A value whose memory is written to is left
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import Augmented, Check, Memory, Method, Statement, Value, identity, in_place, live, replaced, values_in
+from .record import Augmented, Check, Memory, Method, Statement, Value, in_place, live, replaced, ufunc_of, values_in
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 _BY_ONE = {np.multiply, np.divide}
@@ -45,7 +46,14 @@ def simplified(
     work.run(work.simplify)
     while work.changed:  # one simplification makes room for another: (x * 1) * 1
         work.run(work.simplify)
-    for step in (work.restore_indexed_additions, work.signs, work.merge_slices, work.accumulate, work.fill):
+    for step in (
+        work.restore_indexed_additions,
+        work.signs,
+        work.merge_slices,
+        work.accumulate,
+        work.fill,
+        work.defaults,
+    ):
         work.run(step)
     for statement in work.statements:
         for value in statement.outputs:
@@ -401,6 +409,16 @@ class _Simplifying:
                 statement.call, statement.args = np.full, (shape, number.item(), *dtype)
             value.data, value.memory = np.full(shape, number), Memory()
 
+    def defaults(self) -> None:
+        """Leave out the arguments of NumPy's functions that are the default anyway. Write ``axis=(0,)`` as ``axis=0``."""
+        for statement in self.statements:
+            called = statement.call in (getitem, setitem) or isinstance(statement.call, (Method, Augmented))
+            if not (called or isinstance(statement, Check) or ufunc_of(statement.call) or statement.target is not None):
+                args, keywords = _without_defaults(statement.call, statement.args, statement.keywords)
+                if isinstance(axis := keywords.get("axis"), tuple) and len(axis) == 1:
+                    keywords = keywords | {"axis": axis[0]}
+                statement.args, statement.keywords = args, keywords
+
 
 # --- Facts about values and statements ---
 
@@ -428,6 +446,48 @@ def _view(value: Value) -> Any:
     if not isinstance(data, np.ndarray) or not data.size:
         return id(value)
     return data.__array_interface__["data"][0], data.shape, data.strides, data.dtype.str
+
+
+def identity(tree: Any) -> Any:
+    """Return what two of these share if they are the same: functions, or trees of values, constants and functions."""
+    if isinstance(tree, (tuple, list)):
+        return (type(tree), *map(identity, tree))
+    if isinstance(tree, dict):
+        return tuple((name, identity(item)) for name, item in sorted(tree.items()))
+    if isinstance(tree, slice):
+        return slice, identity((tree.start, tree.stop, tree.step))
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return tree.dtype.str, tree.shape, tree.tobytes()
+    if callable(tree):  # np.add.reduce is a new object each time
+        return (id(tree.__self__), tree.__name__) if hasattr(tree, "__self__") else id(tree)
+    return id(tree) if type(tree) is Value else (type(tree), repr(tree))
+
+
+def _without_defaults(
+    call: Any, args: Sequence[Any], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments without those that are the default anyway."""
+    no = {name for name, item in keywords.items() if item is np._NoValue or (name == "keepdims" and item is False)}
+    keywords = {name: item for name, item in keywords.items() if name not in no}
+    try:
+        parameters = inspect.signature(call).parameters
+    except (ValueError, TypeError):
+        return tuple(args), keywords
+    kept = {n: v for n, v in keywords.items() if n not in parameters or not _is_default(v, parameters[n].default)}
+    positional, named = list(args), list(parameters.values())
+    while 1 < len(positional) <= len(named) and _is_default(positional[-1], named[len(positional) - 1].default):
+        positional.pop()
+    for i in range(1, min(len(positional), len(named))):
+        if _is_default(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            given = [*zip(named[i:], positional[i:])]  # norm(x, None, 1) is norm(x, axis=1)
+            return tuple(positional[:i]), {p.name: item for p, item in given if not _is_default(item, p.default)} | kept
+    return tuple(positional), kept
+
+
+def _is_default(item: Any, default: Any) -> bool:
+    """Whether an argument is the default anyway."""
+    plain = type(item) in (bool, int, float, str)
+    return item is default or (plain and type(item) is type(default) and item == default)
 
 
 def in_order(value: Value) -> bool:

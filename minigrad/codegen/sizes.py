@@ -19,8 +19,8 @@ from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .loops import Expression, Length, Listed, Loop, Spread, TurnIndex
 from .program import Arguments, parts_of
-from .record import Check, Statement, Value, identity
-from .simplify import constant
+from .record import Check, Statement, Value
+from .simplify import constant, identity
 from .text import number_text
 
 _POWERS = (0, 1, 2, -1)

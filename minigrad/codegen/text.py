@@ -1,30 +1,32 @@
-"""Print: the text of expressions, which of them are part of another line, and the names and numbers in them."""
+"""Print: the lines of a program, of its functions and loops, and which expressions are part of another line."""
 
 from __future__ import annotations
 
-import base64
 import importlib
 import inspect
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
-from ..engine.registry import registry
-from ..rules.about import known
-from .loops import Expression, Loop, Spread
-from .modules import Key, text_of_key
-from .program import RESERVED, new_name, quoted
-from .record import Augmented, Memory, Method, Statement, Value, identity, in_place, owns, replaced, ufunc_of, values_in
+from .lines import TextLine, laid_out, without_repeats
+from .loops import Carried, Expression, Listed, Loop, Spread, TurnIndex
+from .modules import Draft, FunctionCall, Key, WrittenFunction, text_of_key
+from .names import Constants, GivenNames
+from .program import RESERVED, Arguments, quoted
+from .record import Augmented, Check, Memory, Method, Statement, Value, in_place, replaced, ufunc_of, values_in
 from .simplify import constant, in_order
 
 # The longest expressions that are put into another line: in the backward pass, and where the user's line has both.
 JOINED, JOINED_FORWARD = 48, 64
+SUM = 72  # the longest sum of two expressions that have no other name
 ADDING: dict[Any, str] = {in_place(np.add): "+", in_place(np.subtract): "-"}
 _KEY = re.compile(r"\[[^][]*\"\]")  # the key of a parameter, which is not counted
+_VARIABLES = ("t", "i", "k")  # of loops
 _TURNS = {np.transpose, np.swapaxes}
 ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
 # The operators of Python, each with how tightly it binds.
@@ -42,8 +44,25 @@ _METHODS = {
 }  # fmt: skip
 
 
+def printed(draft: Draft, arguments: Arguments, opening: Sequence[str]) -> tuple[list[TextLine], Constants]:
+    """Return the lines of all functions, and the constants that they read. ``step`` begins with the lines of ``opening``."""
+    functions = {function.__name__ for function in draft.functions}
+    groups = {function.group: GivenNames(functions | RESERVED) for function in draft.functions}
+    leaves = zip(draft.run.inputs, arguments.leaves)
+    given = {value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves}
+    given.update({holder: str(holder.name) for holder, _ in draft.dicts.keys.values()})
+    names = GivenNames(arguments.taken | functions, given)
+    constants = Constants([names, *groups.values()], draft.run.variables)
+    found: list[TextLine] = []
+    for each in draft.functions:
+        text = Text(each.body, each.outputs, groups[each.group], constants, each.is_backward)
+        found += [*text.function(each), TextLine(""), TextLine("")]
+    text = Text(draft.statements, draft.results, names, constants)
+    return [*found, *text.step(arguments.names, opening, draft.copied)], constants
+
+
 class Text:
-    """Turns values and calls of a function into expressions of Python, and decides which of them are part of another line.
+    """Turns the statements of a function into lines of Python, and decides which expressions are part of another line.
 
     Attributes:
         statements: the body of the function. results: what it returns. backward: whether all of it is of the backward pass.
@@ -90,6 +109,192 @@ class Text:
                 for value in values_in(lasting):
                     self.uses.setdefault(value, []).extend([None, None])
 
+    # Lines
+
+    def step(self, parameters: Sequence[str], opening: Sequence[str], copied: Sequence[bool]) -> list[TextLine]:
+        """Return the lines of the function ``step``, whose body these statements are."""
+        body = self.block(self.statements)
+        return laid_out(f"step({', '.join(parameters)})", opening, body, self.result(self.results, copied))
+
+    def block(self, statements: Sequence[Statement]) -> list[TextLine]:
+        found: list[TextLine] = []
+        backward = self.backward or any(self._loop_of.get(each) and each.backward for each in statements)
+        last = None
+        for statement in statements:
+            if isinstance(statement, Loop):
+                written = self._loop(statement)
+            else:
+                by = [each for each in self.run_by(*statement.values) if each.backward == statement.backward]
+                written = [*map(TextLine, self._line(statement), repeat(False), repeat([statement, *by]))]
+            if not written:
+                continue
+            if statement.backward and not backward:
+                found += [TextLine(""), TextLine("# backward")]
+            backward, place = statement.backward, statement.place
+            last = None if isinstance(statement, Loop) else last
+            if place is not None and place.text and (place, backward) != last:
+                last = place, backward
+                found.append(TextLine(f"# back through {place.text}" if backward else f"# {place.text}", True))
+            found += written
+        return found
+
+    def run_by(self, *leaves: Any) -> list[Statement]:
+        """Return the statements that run in a line with the text of these values: those whose text is part of it."""
+        found: dict[Any, None] = {}
+        waiting = [*values_in(leaves)]
+        for statement in (value.statement for value in waiting if value in self.joined):
+            waiting += statement.values if statement is not None and statement not in found else ()
+            found[statement] = None
+        return [*found]
+
+    def _line(self, statement: Statement) -> list[str]:
+        """Return the lines of one statement; none if it is joined into the line that uses it."""
+        if isinstance(statement, Check):
+            return self._check(statement)
+        if statement.target is not None:
+            begun = statement.target in self.joined and statement.call in ADDING
+            return self._added(statement, statement.target) if begun else [self._effect(statement)]
+        if statement.several or isinstance(statement, FunctionCall):
+            names = [self.names.give(value) if value in self.uses else "_" for value in statement.outputs]
+            if isinstance(statement, FunctionCall):
+                called = f"{statement.call.__name__}({', '.join(map(self.of, statement.args))})"
+                return [f"{targets(names)}{' = ' * bool(names)}{called}"]
+            return [f"{', '.join(names)}{',' * (len(names) == 1)} = {self.expression(statement)[0]}"]
+        text, tightness = self.expression(statement)
+        (value,) = statement.outputs
+        if value not in self.uses:
+            return []  # the loop only picks it for what is outside, which picks it again itself
+        if constant(value) is not None and np.ndim(value.data) == 0:
+            return []  # a number is written where it is read
+        if self._begins(statement, value, text) or self._joins(statement, value, text, tightness):
+            self.joined[value] = text, tightness
+            return []
+        return [f"{self.names.give(value)} = {text}"]
+
+    def _check(self, check: Check) -> list[str]:
+        (value,) = check.args
+        if check.kind == "truth":
+            condition = f"not {self.of(value, 8)}" if check.expected else self.of(value)
+        elif check.kind == "integer":
+            condition = f"{self.of(value, 3)} != {self.of(check.expected)}"
+        else:
+            condition = f"{self.of(value, ATOM)}.{check.kind} != {self.of(check.expected)}"
+        message = f"written where {check.sentence}"
+        return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
+
+    def _added(self, statement: Statement, target: Value) -> list[str]:
+        """Return the lines of ``x += y`` if the line of ``x`` has been put off until now."""
+        text, _ = self.joined.pop(target)
+        _, other = statement.args
+        name, line = self.names.give(target), f"{text} {ADDING[statement.call]} {self.of(other, 6)}"
+        return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
+
+    def _effect(self, statement: Statement) -> str:
+        args, call = statement.args, statement.call
+        if call is setitem or (isinstance(call, Augmented) and call.indexed):
+            sign = f"{OPERATORS[call.ufunc][0]}=" if isinstance(call, Augmented) else "="
+            return f"{self.of(args[0], ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
+        if isinstance(call, Augmented):
+            if call.ufunc in OPERATORS:
+                return f"{self.of(args[0], ATOM)} {OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
+            return f"{self._function(call.ufunc)}({', '.join(map(self.of, args))}, out={self.of(args[0])})"
+        return f"{self._function(call)}({self._arguments(args, statement.keywords)})"
+
+    def function(self, function: WrittenFunction) -> list[TextLine]:
+        """Return the lines of a function whose body these statements are. The first one is its head."""
+        names, opening, parameters = self.names, [], []
+        for given in function.inputs:
+            if isinstance(given, tuple):
+                parameters.append(names.take("saved"))
+                opening.append(f"{targets([*map(names.give, given)])} = {parameters[-1]}")
+            else:
+                parameters.append(names.give(given))
+        for value, (holder, key) in function.keys.items():
+            names.given[value] = f"{names.given[holder]}[{self.of(key)}]"
+        body = self.block(self.statements)
+        returned = ", ".join(
+            f"({', '.join(map(self.of, each))})" if isinstance(each, tuple) else self.of(each)
+            for each in function.outputs
+        )
+        return laid_out(f"{function.__name__}({', '.join(parameters)})", opening, body, returned)
+
+    def _loop(self, loop: Loop) -> list[TextLine]:
+        """Return the lines of a loop, with what is before it: the first values and the empty lists."""
+        names = self.names
+        lines: list[TextLine] = []
+        for carried in loop.carried:
+            lines += self._first(loop, carried)
+        collected = [value for statement in loop.body for value in statement.outputs if value in loop.collected]
+        for value in collected:
+            wanted = names.wanted(value)
+            self.lists[value] = names.take(wanted + ("_list" if wanted.endswith("s") else "s"))
+            lines.append(TextLine(f"{self.lists[value]} = []"))
+        head = self._header(loop)
+        for element in loop.elements:
+            names.given[element.value] = self._element(element)
+        body = without_repeats(self.block(loop.body))
+        # The values of other turns get the names of the last: names of cotangents are made of them.
+        for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
+            for i, value in enumerate(statement.outputs):
+                names.given.update({other.outputs[i]: names.given[value] for other in others if value in names.given})
+        body += [TextLine(f"{self.lists[v]}.append({self.of(v)})", False, self.run_by(v)) for v in collected]
+        moved = [c for c in loop.carried if not c.shared]
+        body += [TextLine(f"{names.given[c.value]} = {self.of(c.last)}", False, self.run_by(c.last)) for c in moved]
+        turns = dict(zip(loop.body, zip(*loop.turns)))  # a line of the body runs the statements of all turns
+        for element in loop.read_later:
+            names.given[element.value] = self._element(element)
+        if not body:
+            return []  # it only picks elements, which are picked where they are read
+        body = [
+            TextLine("    " + line, comment, [e for s in by for e in turns.get(s, (s,))]) for line, comment, by in body
+        ]
+        return [*lines, TextLine(head), *body]
+
+    def _first(self, loop: Loop, carried: Carried) -> list[TextLine]:
+        """Name a carried value. Return the line that gives it its first value, if a new name needs one."""
+        names, first = self.names, carried.first
+        inherits = carried.shared and type(first) is Value and names.given.get(first, "").isidentifier()
+        if inherits:
+            unnamed = first.name is None and first.statement.name is None
+            fits = names.wanted(first) == names.wanted(carried.last) or unnamed
+            inherits = fits and self.gives_way(first, loop)
+        wanted = names.wanted(carried.last) + "_before" * (not carried.shared)
+        name = names.given[first] if inherits else names.take(wanted)
+        names.given[carried.value] = name
+        if carried.shared:
+            names.given[carried.last] = name
+        return [] if inherits else [TextLine(f"{name} = {self.of(first)}", False, self.run_by(first))]
+
+    def _header(self, loop: Loop) -> str:
+        """Choose the range so that the first index is the loop variable itself. Return the line with ``for``."""
+        count = loop.count
+        if not loop.indices:
+            return f"for _ in range({count}):"
+        if not self.variable:
+            free = [name for name in _VARIABLES if name not in self.names.taken]
+            self.variable = self.names.take(free[0] if free else "turn")
+        plain = [index for index in loop.indices if abs(index.step) == 1]
+        start, sign = (plain[0].first, plain[0].step) if plain else (0, 1)
+        try:
+            for index in loop.indices:
+                index.spell(self.variable, start, sign)
+            low = start if sign > 0 else start - count + 1  # type: ignore[operator]
+            high = low + count  # type: ignore[operator]
+        except TypeError:  # sums of two sizes: count from 0 instead
+            low, high, sign = 0, count, 1
+            for index in loop.indices:
+                index.spell(self.variable, 0, 1)
+        span = f"range({high})" if low == 0 else f"range({low}, {high})"
+        return f"for {self.variable} in {span if sign > 0 else f'reversed({span})'}:"
+
+    def _element(self, element: Listed) -> str:
+        index = element.at.text if isinstance(element.at, TurnIndex) else str(element.at)
+        if isinstance(element.source, tuple):
+            before, after = element.source
+            return f"{before}{index}{after}"
+        source = self.lists[element.source] if element.collected else self.names.given[element.source]
+        return f"{source}[{index}]"
+
     # Expressions
 
     def expression(self, statement: Statement) -> tuple[str, float]:
@@ -116,19 +321,18 @@ class Text:
             return f"{self.of(args[0], ATOM)}.{name}({self._arguments(args[1:], keywords)})", ATOM
         if call in (np.transpose, np.swapaxes) and (turned := transpose_text(statement)):
             return f"{self.of(args[0], ATOM)}{turned}", ATOM
-        positional, keywords = without_defaults(call, args, keywords)
-        if isinstance(axis := keywords.get("axis"), tuple) and len(axis) == 1:
-            keywords = keywords | {"axis": axis[0]}
         if call in (np.real, np.imag):
             return f"{self.of(args[0], ATOM)}.{name}", ATOM
-        as_user = not statement.backward and f"np.{name}(" in _source_text(statement)
+        place = None if statement.backward else statement.place
+        as_user = place is not None and f"np.{name}(" in place.text
         if call in _METHODS and self.is_name(args[0]) and not as_user:
-            if call in (np.reshape, np.ravel) and isinstance(positional[-1], str):
-                keywords = {"order": positional.pop(), **keywords}
-            if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple):
-                positional = [positional[0], *(positional[1] or [()])]
-            return f"{self.of(args[0], ATOM)}.{name}({self._arguments(positional[1:], keywords)})", ATOM
-        return f"{self._function(call)}({self._arguments(positional, keywords)})", ATOM
+            array, *others = args
+            if call in (np.reshape, np.ravel) and others and isinstance(others[-1], str):
+                keywords = {"order": others.pop(), **keywords}
+            if call in (np.reshape, np.transpose) and len(others) == 1 and isinstance(others[0], tuple):
+                others = [*(others[0] or [()])]
+            return f"{self.of(array, ATOM)}.{name}({self._arguments(others, keywords)})", ATOM
+        return f"{self._function(call)}({self._arguments(args, keywords)})", ATOM
 
     def is_name(self, arg: Any) -> bool:
         return type(arg) is Value and (arg not in self.joined or self.joined[arg][1] == ATOM)
@@ -229,18 +433,16 @@ class Text:
         special = importlib.import_module("scipy.special")
         return f"special.{name}" if getattr(special, name, None) is function else f"special._ufuncs.{name}"
 
-    def result(self, tree: Any) -> str:
-        """Return the text of what the program returns, with a copy of each array whose memory another object has."""
-        given: list[Any] = []
+    def result(self, tree: Any, copied: Sequence[bool]) -> str:
+        """Return the text of what the program returns. ``copied`` says of each value in it whether it is copied."""
+        copies = iter(copied)
 
         def text(value: Any) -> str:
             if type(value) is not Value:
                 return "None" if value is None else self.of(value)
-            given.append(value.memory)
-            shared = value.memory.caller or given.count(value.memory) > 1 or not owns(value)
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.given else None
             name = self.of(value, ATOM) if number is None else self.of(number)
-            return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
+            return f"{name}.copy()" if next(copies) and isinstance(value.data, np.ndarray) else name
 
         return self.of(replaced(lambda value: Expression(text(value), ATOM), tree))[1:-1]
 
@@ -264,7 +466,7 @@ class Text:
             return False
         if self._loop_of.get(user) is not self._loop_of.get(statement) or user.backward != statement.backward:
             return False  # a value outside of a loop is computed once, and not in each turn
-        near = str(statement.place) == str(user.place)
+        near = statement.place == user.place
         if not statement.backward:
             return near or (_picks_part(statement) and not _named(value))
         result = _result_of(user)
@@ -282,7 +484,7 @@ class Text:
             return False
         other = user.args[1]  # a sum of arrays in another order would lie in another order, too
         alike = type(other) is Value and in_order(value) and in_order(other)
-        near = str(user.place) == str(statement.place) and self._loop_of.get(user) is self._loop_of.get(statement)
+        near = user.place == statement.place and self._loop_of.get(user) is self._loop_of.get(statement)
         return alike and near and len(text) <= JOINED and self._unwritten(statement, [user])
 
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
@@ -316,6 +518,12 @@ class Text:
         return all(self.gives_way(output, loop) for output in joined)
 
 
+def targets(names: Sequence[str]) -> str:
+    """Return the left side of an assignment, in parentheses where it may need two lines."""
+    text = ", ".join(names)
+    return f"({text})" if len(text) > 72 else text
+
+
 def _writes_by_call(statement: Statement, value: Value) -> bool:
     """Whether a statement writes into a value by a call that has it as an argument once, such as ``np.add.at``."""
     by_call = ufunc_of(statement.call) is not None and not isinstance(statement.call, Augmented)
@@ -338,96 +546,6 @@ def _picks_part(statement: Statement, kinds: Any = object) -> bool:
     if statement.call is not getitem or type(statement.args[0]) is not Value:
         return False
     return isinstance(statement.args[1], kinds) and not any(values_in(statement.args[1]))
-
-
-def _source_text(statement: Statement) -> str:
-    return "" if statement.place is None else statement.place.text
-
-
-# --- Names ---
-
-
-class GivenNames:
-    """The names in one function, each given once.
-
-    Attributes:
-        given: the name of each value that has one.
-        taken: the names that mean something in the function.
-    """
-
-    def __init__(self, taken: set[str], given: dict[Value, str] | None = None) -> None:
-        self.given: dict[Value, str] = given or {}
-        self.taken = taken | RESERVED
-
-    def give(self, value: Value) -> str:
-        """Return the name of a value; choose a free one if it has none."""
-        if value not in self.given:
-            self.given[value] = self.take(self.wanted(value))
-        return self.given[value]
-
-    def take(self, wanted: str) -> str:
-        """Return ``wanted``, or with the first number that makes it a new name, and take it."""
-        return new_name(wanted, self.taken)
-
-    def wanted(self, value: Value) -> str:
-        """Return what a value would be called if no other value were."""
-        statement = value.statement
-        of = value.cotangent_of
-        if of is not None:
-            names = self.given.get(of), of.name, of.statement.name if of.statement is not None else None
-            base = next((name for name in names if name and name.isidentifier()), None)
-            return f"d{base}" if base else "dz"
-        if value.name:
-            return value.name
-        assert statement is not None
-        return statement.name or self._word(statement)
-
-    def _word(self, statement: Statement) -> str:
-        """Return the word of the operation that a statement calls, by default the name of the function."""
-        call = statement.call
-        function = getattr(np, call.__name__, call) if isinstance(call, Method) else ufunc_of(call) or call
-        word = statement.word or getattr(call, "word", "")  # a written function has its own
-        return word or known(registry.get(function)).word or getattr(function, "__name__", "u")
-
-
-class Constants:
-    """What the functions of a program read and that is no argument.
-
-    Attributes:
-        arrays: the arrays, each by its name in the program.
-        scipy: whether the program calls ``scipy.special``.
-    """
-
-    def __init__(self, scopes: Sequence[GivenNames], variables: Sequence[tuple[Any, str]]) -> None:
-        self.arrays: dict[str, Any] = {}
-        self.scipy = False
-        self._names: dict[Any, str] = {}
-        self._scopes = scopes  # the names in each function, none of which may hide a constant
-        self._variables = {identity(array): name for array, name in reversed(variables)}
-
-    def name(self, array: Any) -> str:
-        key = identity(array)
-        if key not in self._names:
-            taken = set[str]().union(*[scope.taken for scope in self._scopes])
-            name = new_name(self._variables.get(key) or _kind_of(array), taken)
-            for scope in self._scopes:
-                scope.taken.add(name)
-            self._names[key] = name
-            self.arrays[name] = array
-        return self._names[key]
-
-    def lines(self) -> tuple[list[str], list[str]]:
-        """Return the lines of the imports, and those of the arrays."""
-        arrays = [f"{name} = {array_text(array)}" for name, array in self.arrays.items()]
-        imports = ["import base64", ""] * any("base64." in line for line in arrays)
-        return [*imports, "import numpy as np", *["from scipy import special"] * self.scipy], arrays
-
-
-def _kind_of(array: Any) -> str:
-    """Return a word for an array that has no name."""
-    if array.dtype.kind in "bui":
-        return "mask" if array.dtype.kind == "b" else "integers"
-    return {1: "vector", 2: "matrix"}.get(array.ndim, "array")
 
 
 # --- Spelling ---
@@ -458,31 +576,6 @@ def _axes_of(statement: Statement, ndim: int) -> tuple[int, ...] | None:
     return tuple(order)
 
 
-def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments without those that are the default anyway."""
-    no = {name for name, item in keywords.items() if item is np._NoValue or (name == "keepdims" and item is False)}
-    keywords = {name: item for name, item in keywords.items() if name not in no}
-    try:
-        parameters = inspect.signature(call).parameters
-    except (ValueError, TypeError):
-        return list(args), keywords
-    kept = {n: v for n, v in keywords.items() if n not in parameters or not is_default(v, parameters[n].default)}
-    positional, named = list(args), list(parameters.values())
-    while 1 < len(positional) <= len(named) and is_default(positional[-1], named[len(positional) - 1].default):
-        positional.pop()
-    for i in range(1, min(len(positional), len(named))):
-        if is_default(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            given = [*zip(named[i:], positional[i:])]  # norm(x, None, 1) is norm(x, axis=1)
-            return positional[:i], {p.name: item for p, item in given if not is_default(item, p.default)} | kept
-    return positional, kept
-
-
-def is_default(item: Any, default: Any) -> bool:
-    """Whether an argument is the default anyway."""
-    plain = type(item) in (bool, int, float, str)
-    return item is default or (plain and type(item) is type(default) and item == default)
-
-
 def dtype_name(dtype: np.dtype[Any]) -> str:
     return "bool_" if dtype == np.dtype(bool) else dtype.name
 
@@ -503,11 +596,3 @@ def number_text(number: Any) -> str:
         fraction = f"{'-' * (n < 0)}1 / {abs(n)}"
         text = fraction if 1 / n == number and len(fraction) < len(text) else text
     return text
-
-
-def array_text(array: Any) -> str:
-    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
-    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
-        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
-    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
-    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Sequence
-from inspect import Parameter, Signature
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from unicodedata import normalize
 
@@ -12,17 +13,16 @@ import numpy as np
 
 from .._source import SourceLine
 from .._tree import leaves
-from ..engine.observers import attach, reference_mode
-from ..engine.tape import entry_of
-from ..engine.types import Node
+from ..engine.modes import ensure_recording
+from ..engine.tape import Entry, Leaf, entry_of
+from ..engine.tensor import first_floating, make_tensor
 from ..errors import MinigradError, UnsupportedError
-from ..graph.record.model import Graph
+from ..graph.record.model import Edge, Graph, Node
 from .lines import TextLine
-from .paper import Paper, recorded
-from .program import RESERVED, Arguments, WrittenProgram, new_name
+from .paper import Observer, Paper, swept
+from .program import RESERVED, Arguments, WrittenProgram, agree, new_name
 from .record import Recording, Statement, Value, assigned_at, live
 from .simplify import Became
-from .witness import right
 from .writing import written_lines
 
 # "forward" and the id of a node; "product" or "sum" and the index of an edge: the rule for an operand, or the addition of its
@@ -41,25 +41,20 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     Raises:
         UnsupportedError: the operations cannot run again, or they give other numbers than the trace has.
     """
-    again, (end, _) = _SecondRun(graph, Recording(Paper)), graph.ends[0]
-    label, expected = graph.nodes[end].label, [graph.nodes[end].value]
-    if np.shape(expected[0]) or not np.array_equal(graph.nodes[end].cotangent, 1):
-        raise UnsupportedError(f"{label} is not one number whose gradient is 1")
-    became = Became({}, {})
+    end, became = graph.nodes[graph.ends[0][0]], Became({}, {})
+    if getattr(end.value, "shape", None) != () or not np.array_equal(end.cotangent, 1):
+        raise UnsupportedError(f"{end.label} is not one number whose gradient is 1")
+    again = _Again(graph, end)
     try:
-        arguments = Arguments(again, again.examples, whole_dicts=True)
-        with reference_mode():
-            recording = recorded(again, arguments, again.chosen, again.recording)
-        again.finish(None)
-        program, lines = written_lines(again, [arguments], [recording], again.chosen, None, became)
+        arguments = Arguments(again.names, again.examples, whole_dicts=True)
+        again.run(arguments)
+        program, lines = written_lines("a traced run", [arguments], [again.recording], again.chosen, None, became)
         found = leaves(program(*arguments.examples))
     except MinigradError:
         raise
     except Exception as error:  # of an operation of the user's, which works on arrays but not on paper
         raise UnsupportedError(f"its operations cannot run a second time ({type(error).__name__}: {error})") from error
-    expected += [node.cotangent for node in again.order if node.kind != "constant"]
-    found = [each for each, other in zip(found, expected, strict=True) if other is not None]
-    if not right(found, [each for each in expected if each is not None], (), ()):
+    if not agree(found, again.expected):
         raise UnsupportedError(
             "a hook changes its gradients, an array was changed in place, or it draws random numbers"
         )
@@ -68,7 +63,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     return program, numbered, _elsewhere(again, lines, became)
 
 
-def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> dict[Step, int]:
+def _elsewhere(again: _Again, lines: Sequence[TextLine], became: Became) -> dict[Step, int]:
     """Return the line that computes the value of each step without a line, or else the first line that reads the value."""
 
     def copy_of(each: Any) -> Any:
@@ -78,8 +73,8 @@ def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> 
     line_with = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
     found: dict[Step, int] = {}
     with_a_line = {step for s in line_with for step in again.steps.get(s, ())}
-    for step, computed in again.value_of.items():
-        value: Value | None = None if step in with_a_line else copy_of(computed)
+    for step, made in again.made.items():
+        value: Value | None = None if step in with_a_line or type(made) is not Paper else copy_of(made._value)
         while value is not None and step not in found:
             now, reader = became.final(value), readers.get(value)
             for statement in (readers.get(now), reader, now.statement):
@@ -89,94 +84,113 @@ def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> 
     return found
 
 
-class _SecondRun:
-    """A function that runs the operations of a graph again. As a note on their entries, it learns the steps of statements.
+class _Again:
+    """The operations of a graph, run again on paper, forward and backward.
 
     Attributes:
-        order: the nodes of its arguments. Parameters whose names are no identifiers are in a dict, the last argument.
+        given: the nodes of the program's arguments. Parameters whose names are no identifiers are in a dict, the last argument.
+        names, examples, chosen: of the arguments; ``chosen`` are the positions of those that are differentiated.
+        expected: what the program should compute: the value, and the gradients that the trace has.
+        recording: what the operations write down. statements: all of it, also what does not matter.
         steps: the steps that each statement is part of.
-        value_of: the value that each step computes.
+        made: what each step computes.
     """
 
-    def __init__(self, graph: Graph, recording: Recording) -> None:
-        self.__name__, self.graph, self.recording = "a traced run", graph, recording
-        self.statements = recording.statements  # all of them: the recording keeps those that matter
+    def __init__(self, graph: Graph, end: Node) -> None:
+        self.graph, self.end = graph, end
         given = [n for n in graph.nodes if n.operation is None and (n.kind != "constant" or np.ndim(n.value))]
-        grouped = [n for n in given if n.kind == "parameter" and not n.label.isidentifier()]
-        plain = [n for n in given if n not in grouped]
-        self.order = plain + grouped
-        self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
-        self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
-        self.steps: dict[Statement, list[Step]] = {}
-        self.value_of: dict[Step, Value] = {}
-        self.operands = {number: list[tuple[int, Any]]() for number in graph.edges_into()}
+        self.grouped = [n for n in given if n.kind == "parameter" and not n.label.isidentifier()]
+        self.plain = [n for n in given if n not in self.grouped]
+        self.given, several = self.plain + self.grouped, bool(self.grouped)
+        self.examples = [n.value for n in self.plain] + [{n.label: n.value for n in self.grouped}] * several
+        self.chosen = [i for i, n in enumerate(self.plain) if n.kind != "constant"] + [len(self.plain)] * several
+        self.wanted = [n.id for n in self.plain if n.kind != "constant"]
+        self.expected = [end.value] + [n.cotangent for n in self.given if n.kind != "constant"]
+        self.operands: dict[int, dict[str, tuple[int, Edge]]] = {number: {} for number in graph.edges_into()}
         for i, edge in enumerate(graph.edges):
-            self.operands[edge.target].append((i, edge))
-        self.node_of: dict[Any, Node] = {}
-        self.entry: Any = None  # the entry whose rules ran last
-        self.begin = 0  # the first statement after them
+            self.operands[edge.target][edge.argument] = i, edge
+        self.tensors: dict[int, Any] = {}  # the result of each node; constants are plain paper
+        self.steps: dict[Statement, list[Step]] = {}
+        self.made: dict[Step, Any] = {}
+        self.begin = 0  # the first statement after the rules that ran last
         self.carried: dict[Value, list[int]] = {}  # the edges whose contribution a value is
         self.waiting: list[int] = []  # the edges whose contribution the sweep has yet to fit or to add, in its order
         self.arrived: set[Any] = set()
-        labels, taken = [n.label for n in plain] + ["params"] * bool(grouped), {*RESERVED}
-        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
-        words = [re.sub(r"\W+", "_", label).strip("_") for label in plainly]
-        self.__signature__ = Signature(
-            [Parameter(new_name(word, taken), Parameter.POSITIONAL_OR_KEYWORD) for word in words]
-        )
+        labels, taken = [n.label for n in self.plain] + ["params"] * several, {*RESERVED}
+        words = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
+        self.names = [new_name(re.sub(r"\W+", "_", word).strip("_"), taken) for word in words]
 
-    def __call__(self, *given: Any) -> Any:
-        values: dict[int, Any] = {node.id: value for node, value in zip(self.order, leaves(given))}
-        for node in self.graph.operations():
-            first, arguments = len(self.statements), dict[str, Any]()
-            for _, edge in self.operands[node.id]:
-                value = values.get(edge.source, edge.value)
-                arguments[edge.argument] = value if edge.output is None else value[edge.output]
-            self.recording.source = node.source or SourceLine("", 0, "")
-            self.recording.result_name = _name_of(node, self.graph)
-            call = getattr(node.primitive, "apply", node.primitive)  # a Function, or a primitive
-            names = getattr(node.primitive, "arguments", None) or arguments
-            out = values[node.id] = call(*[arguments.get(name) for name in names], **node.keywords)
-            made = next(t for t in (out if isinstance(out, (tuple, list)) else [out]) if t._node is not None)
-            attach(entry_of(made._node), self)
-            self.node_of[entry_of(made._node)] = node
-            self.steps.update({s: [("forward", node.id)] for s in self.statements[first:]})
-            self.note_value(("forward", node.id), made._array)
-        return values[self.graph.ends[0][0]]
+    def run(self, arguments: Arguments) -> None:
+        """Run all operations, and the backward pass."""
+        names = {node.id: _name_of(node, self.graph) for node in self.graph.operations()}
+        recording = self.recording = Recording(Paper)
+        self.statements, starts = recording.statements, dict[int, Leaf]()
+        for node, argument in zip(self.given, arguments.leaves):
+            paper = self.tensors[node.id] = recording.input(argument.array, argument.name)
+            if node.kind != "constant" and argument.floating:
+                leaf = starts[node.id] = Leaf(None, paper.shape, paper.dtype)
+                self.tensors[node.id], recording.values[leaf] = make_tensor(paper, leaf), paper._value
+        with Observer(recording), ensure_recording():
+            for node in self.graph.operations():
+                recording.result_name, recording.source = names[node.id], node.source or SourceLine("", 0, "")
+                self.forward(node)
+            self.begin, end = len(self.statements), self.tensors[self.end.id]
+            gradients = swept(recording, end, [*starts.values()])
+        self.added()
+        found = dict(zip(starts, gradients))
+        results = [*map(found.get, self.wanted)]
+        if self.grouped:
+            results.append({node.label: found.get(node.id) for node in self.grouped})
+        recording.end(end._array._value, results)
 
-    def note_value(self, step: Step, array: Any) -> None:
-        if type(array) is Paper:
-            self.value_of[step] = array._value
+    def forward(self, node: Node) -> None:
+        """Run an operation, and let its entry of the tape call :meth:`backward`."""
+        given, first = dict[str, Any](), len(self.statements)
+        for _, edge in self.operands[node.id].values():
+            value = self.tensors.get(edge.source, edge.value)
+            given[edge.argument] = value if edge.output is None else value[edge.output]
+        call = getattr(node.primitive, "apply", node.primitive)  # a Function, or a primitive
+        names = getattr(node.primitive, "arguments", None) or given
+        found = self.tensors[node.id] = call(*map(given.get, names), **node.keywords)
+        made = first_floating(found)
+        entry = entry_of(made._node)
+        entry.plan, entry.notes = copy.copy(entry.plan), ()
+        entry.plan.pull = partial(self.backward, node, entry.plan.pull)
+        for statement in self.statements[first:]:
+            self.steps[statement] = [("forward", node.id)]
+        self.made["forward", node.id] = made._array
 
-    def backward(self, entry: Any, g: Any, contributions: Sequence[Any], seconds: float) -> None:
-        """Note which statements compute each contribution. The sweep calls this after the rules of an entry."""
-        rules = self.finish(entry)
-        edges = {edge.argument: (number, edge) for number, edge in self.operands[self.node_of[entry].id]}
+    def backward(self, node: Node, rules: Callable[..., Any], entry: Entry, g: Any) -> Any:
+        """Run the rules of an operation, and note which statements compute each contribution."""
+        self.added()
+        contributions = rules(entry, g)
+        written, self.begin = self.statements[self.begin :], len(self.statements)
+        self.recording.name(g, entry)
         names = entry.primitive.arguments or map(str, range(len(contributions)))
         for name, contribution, parent in zip(names, contributions, entry.parents):
             if contribution is None or parent is None:
                 continue
-            number, slot = edges[name][0], (edges[name][1].source, edges[name][1].output)
-            self.note_value(("product", number), contribution)
+            self.recording.name(contribution, parent)
+            number, edge = self.operands[node.id][name]
+            slot, self.made["product", number] = (edge.source, edge.output), contribution
             if type(contribution) is Paper:
-                for statement in live(rules, contribution._value):
+                for statement in live(written, contribution._value):
                     self.steps.setdefault(statement, []).append(("product", number))
                 self.carried.setdefault(contribution._value, []).append(number)
             fits = contribution.shape == parent.shape and contribution.dtype == parent.dtype
             self.waiting += [number] * (not fits or slot in self.arrived)
             self.arrived.add(slot)
+        return contributions
 
-    def finish(self, entry: Any) -> list[Statement]:
-        """Note which contribution each statement after the last rules adds. Return the statements of the rules of ``entry``."""
-        new = self.statements[self.begin :]
-        for statement in [s for s in new if s.entry is self.entry is not None]:
+    def added(self) -> None:
+        """Note which contribution each statement of the sweep adds that ran after the last rules."""
+        for statement in self.statements[self.begin :]:
             if read := [number for value in statement.values for number in self.carried.get(value, ())]:
                 number = next((each for each in self.waiting if each in read), read[-1])
                 self.waiting = [each for each in self.waiting if each != number]
                 self.steps.setdefault(statement, []).append(("sum", number))
                 self.carried |= {value: [number] for value in statement.outputs}
-        self.entry, self.begin, self.carried, self.waiting = entry, len(self.statements), {}, []
-        return [statement for statement in new if statement.entry is entry]
+        self.begin, self.carried, self.waiting = len(self.statements), {}, []
 
 
 def _name_of(node: Node, graph: Graph) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 from .._tree import leaves, map_leaves
 from ..errors import UnsupportedError
 from ..transforms.grad import value_and_grad
-from .program import Arguments, WrittenProgram, described, is_floating
+from .program import Arguments, WrittenProgram, agree, described, is_floating
 from .record import Recording, Value, named, replaced
 
 _TRIES = 64  # other data that a program is run on; if it has checks, most of them stop it
@@ -202,30 +202,8 @@ def right(found: Sequence[Any], expected: Sequence[Any], given: Sequence[Any], b
     """Whether results are those of the tape and share no memory, and the arguments are as before."""
     arrays = [array for array in (*found, *given) if isinstance(array, np.ndarray)]
     results = sum(isinstance(array, np.ndarray) for array in found)
-    plain = [np.asarray(getattr(array, "_array", array)) for array in expected]
-    largest = max(map(_size, plain))
     return (
-        all(_close(a, b, largest) for a, b in zip(found, plain))
+        agree(found, expected)
         and not any(np.may_share_memory(a, b) for i, a in enumerate(arrays[:results]) for b in arrays[i + 1 :])
         and all(now.tobytes() == was.tobytes() for now, was in zip(given, before) if isinstance(was, np.ndarray))
     )
-
-
-def _close(found: Any, expected: Any, largest: float) -> bool:
-    """Whether two arrays agree. ``largest`` is the largest number of all results: a gradient that would be 0 without
-    rounding, such as that of the bias of a key, is as exact as the numbers that cancel in it.
-    """
-    found = np.asarray(found)
-    if found.shape != expected.shape or found.dtype != expected.dtype:
-        return False
-    tolerance = 1e-4 if expected.dtype.char in "feF" else 1e-8
-    rounding = 16 * float(np.finfo(expected.dtype).eps) * largest
-    with np.errstate(all="ignore"):
-        allowed = max(tolerance * _size(expected), rounding)
-        return bool(np.allclose(found, expected, rtol=tolerance, atol=allowed, equal_nan=True))
-
-
-def _size(array: Any) -> float:
-    """Return the largest finite absolute value."""
-    with np.errstate(all="ignore"):
-        return float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array)))

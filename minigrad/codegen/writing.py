@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..engine.observers import reference_mode
-from .lines import Draft, TextLine, printed
+from .lines import TextLine
 from .loops import Loop, folded
-from .modules import Dicts, Modules, large_dicts
+from .modules import Dicts, Draft, Modules, copied, large_dicts
 from .paper import recorded_or_refused
-from .program import Arguments, WrittenProgram
+from .program import Arguments, WrittenProgram, described, parameter_names
 from .record import Recording
 from .simplify import Became, simplified
 from .sizes import Sizes, generalised
+from .text import printed
 from .witness import compare, compare_runs, compare_sizes
 
 
@@ -52,7 +53,9 @@ def write_numpy(
         >>> "dx = np.cos(x)" in program.source  # print(program) shows the function
         True
     """
-    versions = [Arguments(f, example, whole_dicts=not sizes) for example in (examples, *sizes)]
+    versions = [
+        Arguments(parameter_names(f, len(example)), example, whole_dicts=not sizes) for example in (examples, *sizes)
+    ]
     free = Sizes(versions) if sizes else None
     with reference_mode():
         return _compared(f, versions, versions[0].chosen(argnum), free)
@@ -65,7 +68,7 @@ def _compared(
     runs = [recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
-    program, _ = written_lines(f, versions, runs, chosen, free)
+    program, _ = written_lines(described(f), versions, runs, chosen, free)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         compare(f, program, versions, chosen)
         if free is not None:
@@ -76,7 +79,7 @@ def _compared(
 
 
 def written_lines(
-    f: Callable[..., Any],
+    title: str,
     versions: Sequence[Arguments],
     runs: Sequence[Recording],
     chosen: Sequence[int],
@@ -85,19 +88,20 @@ def written_lines(
 ) -> tuple[WrittenProgram, list[TextLine]]:
     """Write the program of the runs for the examples. Return it, and its lines, each with the statements that it runs.
 
-    If ``became`` is given, the copies of the statements and values of the run are noted there, and what replaces a copy.
+    ``title`` says what the program is written of. If ``became`` is given, the copies of the statements and values of the run
+    are noted there, and what replaces a copy.
     """
     arguments = versions[0]
     if free is None:
         draft = _with_functions(runs[0], arguments, chosen, became)
-        opening = arguments.opening()
+        opening = arguments.opening
     else:
         draft = _for_all_sizes(versions, runs, free)
-        opening = arguments.opening() + free.opening()
+        opening = arguments.opening + free.opening()
     lines, constants = printed(draft, arguments, opening)
-    checks, source = draft.checks(), "\n".join([*map(attrgetter("text"), lines), ""])
-    head = arguments.head(f, *constants.lines(), free is not None)
-    return WrittenProgram(source, head, checks, constants.arrays, arguments), lines
+    source = "\n".join([*map(attrgetter("text"), lines), ""])
+    head = arguments.head(title, constants.arrays, constants.scipy, free is not None)
+    return WrittenProgram(source, head, draft.flat, constants.arrays, arguments), lines
 
 
 def _with_functions(run: Recording, arguments: Arguments, chosen: Sequence[int], became: Became | None) -> Draft:
@@ -107,8 +111,9 @@ def _with_functions(run: Recording, arguments: Arguments, chosen: Sequence[int],
     modules = Modules(statements, results, dicts, arguments.taken)
     for function in modules.functions:
         function.body, function.outputs = folded(function.body, function.outputs, {})
+    copied_values = copied(results)
     rest, results = folded(modules.rest(), results, paths)
-    return Draft(rest, results, run, statements, dicts, modules.functions)
+    return Draft(rest, results, copied_values, run, statements, dicts, modules.functions)
 
 
 def _for_all_sizes(versions: Sequence[Arguments], runs: Sequence[Recording], free: Sizes) -> Draft:
@@ -120,7 +125,7 @@ def _for_all_sizes(versions: Sequence[Arguments], runs: Sequence[Recording], fre
     found = [folded(*_simplified(run, arguments), every=True) for run, arguments in zip(runs, versions)]
     statements, results = generalised(free, found)
     flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
-    return Draft(statements, results, runs[0], flat, Dicts(), [])
+    return Draft(statements, results, copied(results), runs[0], flat, Dicts(), [])
 
 
 def _simplified(run: Recording, arguments: Arguments, became: Became | None = None) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import minigrad as mg
 from minigrad._tree import leaves
 from minigrad.codegen.paper import Paper, recorded
-from minigrad.codegen.program import Arguments
+from minigrad.codegen.program import Arguments, parameter_names
 from minigrad.codegen.record import Recording, values_in
 from tests.minigrad.codegen import hostile_programs, ordinary_programs
 from tests.minigrad.codegen.apart import close
@@ -89,7 +89,8 @@ def count_writes() -> str:
     for program in programs:
         getattr(program, "fresh", nothing)()
         try:
-            arguments = Arguments(program.function, program.examples(0))
+            examples = program.examples(0)
+            arguments = Arguments(parameter_names(program.function, len(examples)), examples)
             run = recorded(program.function, arguments, arguments.chosen(None), Recording(Paper))
         except Exception:
             continue  # it is refused

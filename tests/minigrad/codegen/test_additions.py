@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad.codegen import WrittenProgram
 from minigrad.codegen.paper import Paper, recorded
-from minigrad.codegen.program import Arguments
+from minigrad.codegen.program import Arguments, parameter_names
 from minigrad.codegen.record import Recording, Value, replaced
 from minigrad.codegen.simplify import simplified
 from tests.minigrad.codegen import ordinary_programs
@@ -135,7 +135,7 @@ def test_the_recording_stays_as_it_is() -> None:
         gate = np.sin(h)
         return np.sum(gate * c + (1 - gate) * h) + np.sum(x[1:]) - np.sum(x[:2] * -buffer[1:])
 
-    arguments = Arguments(f, [np.arange(3.0), np.ones((3, 3)), np.ones(3)])
+    arguments = Arguments(parameter_names(f, 3), [np.arange(3.0), np.ones((3, 3)), np.ones(3)])
     run = recorded(f, arguments, [0, 1], Recording(Paper))
 
     def state() -> str:
