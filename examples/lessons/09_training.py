@@ -95,8 +95,7 @@ for kind in ("plain", "ways past", "ways past, normalised"):
             losses[kind, gain].append(loss.item())
         ratio = arriving[kind, gain][0] / arriving[kind, gain][-1]
         print(f"{kind:21} gain {gain}: first layer / last layer {ratio:9.2g}, ", end="")
-        halved = np.log2(losses[kind, gain][0] / losses[kind, gain][-1])  # how often, in a hundred steps
-        print(f"loss {losses[kind, gain][0]:5.1f}, halved {halved:.0f} times")
+        print(f"loss {losses[kind, gain][0]:5.1f} at first")
 
 
 def draw(curves, file, **labels):
@@ -117,7 +116,8 @@ draw(losses, "09_training.png", xlabel="step", ylabel="loss", title="A hundred s
 # Read the first picture from the right, as the backward pass goes. In the plain network with gain 0.5 the gradient
 # **vanishes**: the first layer gets less than a millionth of what the last gets. With gain 3 it **explodes**: about
 # 1000 times as much. (Not 3 to the power of 24, since `tanh` is flat for large numbers.) The second picture shows the
-# price: the red line with gain 0.5 does not move at all. There are three remedies.
+# price: the red line with gain 0.5 does not move at all. (The curves of gain 3 look a little different on each computer:
+# what explodes makes the rounding large, too.) There are three remedies.
 #
 # **A way past** (a *residual connection*): `h + f(h)` instead of `f(h)`. A value used twice gets two contributions
 # (lesson 2), so the gradient is multiplied by `1 + f'` instead of `f'`. The 1 is a free way back to the first layer.
