@@ -115,7 +115,7 @@ def solution_of(verdict: Verdict, language: str) -> str | None:
         node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name not in task.complete()
     ]
     functions = [textwrap.indent(str(ast.get_source_segment(text, node)), "    ") for node in written]
-    return "\n\n".join([say(language, "solution"), *functions])
+    return "\n\n".join([say(language, "solution"), *functions]) + "\n"
 
 
 def _printed(verdict: Verdict, language: str) -> str:

@@ -227,13 +227,13 @@ def test_the_course_shows_its_solution_below_a_right_backward_pass(begun: Said) 
     for label in ("6.1", "9.1"):
         solve(label)
     printed, network, *others = (begun("check", label)[1] for label in ("4.2", "13.1", "6.1", "9.1"))
-    shown = printed.rpartition("\nNext:")[0]
+    shown = printed.rpartition("\n\nNext:")[0]
     assert "solution" in shown and shown.endswith("    return y, np.outer(gz, x), W.T @ gz")
     assert "    def network(" in network and "def cross_entropy" not in network  # which the stub has
     assert all("solution" not in out for out in others)
     docs = Path(__file__).parents[3] / "docs"
     assert shown in (docs / "course.md").read_text(encoding="utf-8")
-    japanese = begun("--language", "ja", "check", "4.2")[1].partition("\n\n")[2].rpartition("\n次")[0]
+    japanese = begun("--language", "ja", "check", "4.2")[1].partition("\n\n")[2].rpartition("\n\n次")[0]
     assert japanese in (docs / "ja" / "course.md").read_text(encoding="utf-8")
 
 
