@@ -390,3 +390,15 @@ def test_writes_and_parts_are_written_as_they_were_called(function: Any, line: s
 def test_a_part_of_a_line_gets_no_line_of_its_own(name: str, part: str) -> None:
     program = ordinary_programs.PROGRAMS[name]
     assert part in mg.write_numpy(program.function, *program.examples(0)).source
+
+
+def test_a_product_in_place_is_seen_through_another_name_of_the_array() -> None:
+    def turned(x: Any, a: Any) -> Any:
+        b = np.copy(a)
+        other = b
+        b @= np.array([[0.0, 1.0], [1.0, 1.0]])
+        return np.sum(x * other)
+
+    program = mg.write_numpy(turned, np.ones((2, 2)), np.arange(4.0).reshape(2, 2), argnum=0)
+    assert "b @= " in program.source
+    assert program(np.ones((2, 2)), np.eye(2))[1].tolist() == [[0.0, 1.0], [1.0, 1.0]]
