@@ -44,7 +44,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     end, became = graph.nodes[graph.ends[0][0]], Became({}, {})
     if getattr(end.value, "shape", None) != () or not np.array_equal(end.cotangent, 1):
         raise UnsupportedError(f"{end.label} is not one number whose gradient is 1")
-    again = _Again(graph, end)
+    again = _SecondRun(graph, end)
     try:
         arguments = Arguments(again.names, again.examples, whole_dicts=True)
         again.run(arguments)
@@ -63,7 +63,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     return program, numbered, _elsewhere(again, lines, became)
 
 
-def _elsewhere(again: _Again, lines: Sequence[TextLine], became: Became) -> dict[Step, int]:
+def _elsewhere(again: _SecondRun, lines: Sequence[TextLine], became: Became) -> dict[Step, int]:
     """Return the line that computes the value of each step without a line, or else the first line that reads the value."""
 
     def copy_of(each: Any) -> Any:
@@ -84,7 +84,7 @@ def _elsewhere(again: _Again, lines: Sequence[TextLine], became: Became) -> dict
     return found
 
 
-class _Again:
+class _SecondRun:
     """The operations of a graph, run again on paper, forward and backward.
 
     Attributes:
