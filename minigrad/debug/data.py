@@ -245,7 +245,9 @@ def class_weights(run: WatchedRun) -> Iterator[DebugFinding]:
             factors = [
                 (use, node)
                 for node, use in look.given
-                if node.primitive in (elementwise.multiply, losses.times) and use.shape == own.shape
+                if node.primitive in (elementwise.multiply, losses.times)
+                and use.shape == own.shape
+                and not np.array_equal(use.value, y.array)
             ]
             given = sum((np.asarray(use.value, float) for use, _ in factors), np.zeros(len(own)))
             weights = np.array([given[own == c].mean() for c in classes])

@@ -399,7 +399,24 @@ class Program:
                     return None
                 carried = picks if value is name else ()
                 waiting += [(inside, part, (*own_picks, *carried)) for inside, part, own_picks in given]
+            for part in (n for n in ast.walk(value) if isinstance(n, ast.Attribute) and n not in own):
+                waiting += self._stored(use, part, orders)
         return orders if found is not None else None
+
+    def _stored(
+        self, use: _Reading, part: ast.Attribute, orders: dict[Any, At]
+    ) -> list[tuple[_Reading, ast.expr, Picks]]:
+        """Return what the program stored in an attribute, and note the sorts and shuffles of it."""
+        index = use.source
+        made = [a for a in index.assignments if isinstance(a.target, ast.Attribute) and a.target.attr == part.attr]
+        for call in index.find(ast.Call) if made else ():
+            changed = call.args[:1] or [getattr(call.func, "value", call)]
+            alone = isinstance(index.parents[call], ast.Expr) and any(
+                getattr(n, "attr", "") == part.attr for n in changed
+            )
+            if alone and self._reorders(call):
+                orders[call, (), ()] = index.file, call.lineno
+        return [(_Reading(index, _function(index, a.value), a.line), a.value, ()) for a in made]
 
     def _part(self, value: ast.expr, picks: Picks) -> tuple[ast.expr, Picks]:
         """Return the part of an expression that the first of some picks mean, and the others."""
@@ -471,7 +488,10 @@ class Program:
             return [(use._replace(line=made[-1].lineno), _given(made[-1]), picks)]
         if function is None or name.id not in _parameters(function):
             return [] if function is None else self._bound(use._replace(function=None, line=None), name, orders)
+        owner = index.parents[function]
+        calls = index.calls(owner.name if isinstance(owner, ast.ClassDef) else getattr(function, "name", ""))[:1]
         known = use.calls[:1] or self._of_fit(function) or self._of_transform(index, function)
+        known = known or tuple((index, call) for call in calls)
         given = [(i, c, index.argument(function, name.id, c)) for i, c in known if isinstance(c, ast.Call)]
         values = [(_Reading(i, _function(i, c), c.lineno, use.calls[1:]), v) for i, c, v in given if v is not None]
         starred = any(isinstance(each, ast.Starred) for _, call, _ in given for each in call.args)

@@ -17,7 +17,6 @@ from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue
 from .program import At
 from .run import WatchedRun, median, norm
-from .watcher import FIRST
 
 NEGLIGIBLE = 1e-3  # a gradient below this share of the largest one may change nothing
 ROUNDING = 1e-6  # a gradient below this share of its parameter may change nothing
@@ -59,19 +58,24 @@ def _step_calls(run: WatchedRun, optimizer: Any) -> list[tuple[Any, Any]]:
 @check("undivided", "optimizer tape")
 def undivided(run: WatchedRun) -> Iterator[DebugFinding]:
     """Updates by the sum of the gradients of several sweeps, whose losses are not divided by their number."""
-    added, steps = run.watcher.added[FIRST:], run.watcher.steps
+    first = next((i for i, moved in enumerate(run.watcher.moved) if moved), 0)
+    added, steps = run.watcher.added[first:], run.watcher.steps
     starts = [i for i, each in enumerate(added) if not each]
     sums = np.diff(starts)
-    n = int(median(sums)) if len(sums) > 2 else 0
-    adaptive = any(
-        any(np.ndim(a) and (np.asarray(a) >= 0).all() for a in s.values()) for o in run.optimizers for s in o.state
-    )
+    n = int(median(sums)) if len(sums) else 0
+    adaptive = any(map(_is_adaptive, run.optimizers))
     if n < SWEEPS or sums.min() < 2 or len(set(run.watcher.places)) > 1 or adaptive or not run.looks:
         return
     divided = any(isinstance(part, ast.Div) for _, node in run.updates() for part in ast.walk(node))
     if not divided and (not run.optimizers or not run.updates()) and _scale(run.last) > 2 / n:
         facts: dict[str, Any] = {"n": n, "updates": len(starts), "steps": steps}
-        yield run.finding(LIKELY, FIRST, run.backward, run.last.operations[-1].at, **facts)
+        yield run.finding(LIKELY, first, run.backward, run.last.operations[-1].at, **facts)
+
+
+def _is_adaptive(optimizer: Any) -> bool:
+    """Return whether an optimizer divides by the sizes of its gradients: one part of its state is never negative."""
+    slots = {name for state in optimizer.state for name, array in state.items() if np.ndim(array)}
+    return any(all((np.asarray(s[name]) >= 0).all() for s in optimizer.state if name in s) for name in slots)
 
 
 def _scale(look: FullLook) -> float:
