@@ -426,7 +426,7 @@ class Program:
                     value, picks = value.elts[picks[0]], picks[1:]
                 case ast.Subscript(slice=ast.Constant(value=int(place))):
                     value, picks = value.value, (place, *picks)
-                case ast.Call(args=[held, *_]) if self.is_one(value.func, *self._batches):
+                case ast.Call(args=[held, *_]) if self._wraps(value) or self.is_one(value.func, *self._batches):
                     value = held
                 case ast.Call(func=ast.Attribute(value=owner)) if picks and isinstance(
                     self.value(owner), self._batches
@@ -582,8 +582,6 @@ class Program:
                 if isinstance(bare, ast.Name) and bare.id in {name.id for name in names_in(over.target)}:
                     held = getattr(over.iter, "func", None)  # of p.items()
                     inner, rest = held.value if isinstance(held, ast.Attribute) else over.iter, picks
-            case ast.Call() if self._wraps(value):
-                inner = value.args[0]
             case ast.Call() if (part := self._part(value, picks))[0] is not value:
                 inner, rest = part
             case ast.Call():

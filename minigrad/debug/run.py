@@ -316,8 +316,8 @@ class WatchedRun:
 
     # --- Updates ---
 
-    def constructor(self, *, repeated: bool = False, after: int = 0) -> tuple[Any, ast.Call] | None:
-        """Return the first call that makes an optimizer, or that does so in the loop of the sweeps, with its file's index.
+    def constructor(self, *, after: int = 0) -> tuple[Any, ast.Call] | None:
+        """Return the first call that makes an optimizer, with its file's index.
 
         ``after`` means the optimizer that makes the first update after this step, if each optimizer has a call of its own.
         """
@@ -326,8 +326,7 @@ class WatchedRun:
         if after and len(calls) == len(self.optimizers):
             runs = next((u.optimizer for u in self.watcher.updates if u.sweeps > after), None)
             calls = [call for call, each in zip(calls, self.optimizers) if each is runs] or calls
-        line = self.backward[1] if self.backward is not None else 0
-        return next((one for one in calls if not repeated or self.program.repeats(*one, line)), None)
+        return next(iter(calls), None)
 
     def fits(self) -> list[tuple[Any, ast.Call]]:
         """Return the calls of ``nn.fit``."""
