@@ -77,9 +77,7 @@ KINDS = {
     ),
     "softmax axis": ("a softmax over the wrong axis",),
     "softmax twice": ("a softmax of a softmax",),
-    "bounded logits": (
-        "bounded logits",
-    ),
+    "bounded logits": ("bounded logits",),
     "future": (
         "attention to the future",
         "a mask that hides nothing",
