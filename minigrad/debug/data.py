@@ -128,12 +128,7 @@ def constant_targets(run: WatchedRun) -> Iterator[DebugFinding]:
         if y.meets.shape[:1] == (len(y.array),)
     ]
     rows = [(look, y) for look, y in rows if y.array.ndim <= 2]
-    if (
-        len(run.looks) < 3
-        or not rows
-        or len(set(run.watcher.places)) > 1
-        or any(np.ptp(1 * y.array, axis=0).any() for _, y in rows)
-    ):
+    if len(run.looks) < 3 or not rows or len(set(run.watcher.places)) > 1 or any(np.ptp(1 * y.array) for _, y in rows):
         return
     look, y = rows[0]  # the others may be 1 - y
     values = [

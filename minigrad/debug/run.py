@@ -221,7 +221,9 @@ class WatchedRun:
         """Return the lines of the last two statements that made the numbers of an operand, before the operation reads it."""
         target = look.nodes[use.target]
         made = self.made_use(look, use)
-        if made is None or made == target.at:  # a part of the operation's own expression
+        if made is None:
+            return []
+        if made == target.at:  # a part of the operation's own expression
             made = next(iter(self.passed(target, use)[::-1]), target.at)
         return [at for at in (made, self.program.before(made) if made is not None else None) if at is not None]
 
