@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
-from minigrad.internal import Array, to_host
+from minigrad.internal import Array, array_of, to_host
 
 from ._checks import check_above_zero
 from .optimizer import distinct, precision
@@ -38,7 +38,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     check_above_zero(max_norm=max_norm)
     max_norm = float(max_norm)
     tensors = [t for t in distinct(parameters) if t.grad is not None]
-    arrays = [t.grad._array for t in tensors if t.grad is not None]  # not ``data``, which prepares for a change
+    arrays = [array_of(t.grad) for t in tensors if t.grad is not None]  # not ``data``, which prepares for a change
     norm = math.hypot(*map(_norm, arrays))
     if not math.isfinite(norm):
         bad = next((t for t, g in zip(tensors, arrays) if not np.isfinite(g).all()), tensors[0])
