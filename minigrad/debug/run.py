@@ -225,7 +225,8 @@ class WatchedRun:
             return []
         if made == target.at:  # a part of the operation's own expression
             made = next(iter(self.passed(target, use)[::-1]), target.at)
-        return [at for at in (made, self.program.before(made) if made is not None else None) if at is not None]
+        before = self.program.before(made) if made is not None else None
+        return [at for at in (made, before) if at is not None]
 
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
