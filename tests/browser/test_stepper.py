@@ -190,40 +190,6 @@ def test_a_docstring_is_its_first_line(tmp_path: Path, show: Show) -> None:
     assert page.locator("#code-pane .line.now code").text_content().strip() == "return v * v"
 
 
-def test_lines_say_what_they_came_to(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    line = page.locator("#code-pane .line", has_text="s = np.tanh(u)")
-    assert line.locator(".inlay").text_content() == "0.4621"  # before the first step, that of the run
-    press(page, "ArrowRight")
-    assert line.locator(".inlay").text_content() == ""
-    page.evaluate("go(timeline.turn)")
-    assert line.locator(".inlay").text_content() == "0.4621"
-    press(page, "End")
-    assert line.locator(".inlay").text_content() == "0.4621  ∂ 0.9242"
-
-
-def test_the_value_after_a_statement_is_its_result_and_names_the_round_of_a_loop(tmp_path: Path, show: Show) -> None:
-    def half(z: Any) -> Any:
-        return z / 2
-
-    x = leaf(3.0, "x")
-    with mg.trace():
-        i = half(x * -2.0)
-        h = i
-        for t in range(3):
-            h = h * (t + 2.0)
-    page = show(mg.explain(h, tmp_path / "page.html"), 1280, 720)
-
-    def note(text: str) -> str:
-        return str(page.locator("#code-pane .line").filter(has_text=text).locator(".inlay").first.text_content())
-
-    assert note("i = half(x * -2.0)") == "-3"  # not -6, the argument
-    assert note("h = h * (t + 2.0)") == "1/3: -6"
-    page.keyboard.press("End")
-    page.evaluate("go(timeline.turn)")
-    assert note("h = h * (t + 2.0)").startswith("3/3: -72")
-
-
 def test_a_value_used_twice_by_one_operation_is_told_operand_by_operand(tmp_path: Path, show: Show) -> None:
     page = opened(called, tmp_path, show)
     for arrival in page.evaluate(f"timeline.arrivals({node('b')}, 0)"):

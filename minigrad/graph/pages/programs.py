@@ -20,11 +20,8 @@ LONGEST_LINE = 10_000  # characters of a line; the page shows four rows of a lon
 Stretch = tuple[int, int]  # a part of a file: its first line and its last
 
 
-def program(graph: Graph) -> tuple[dict[str, Any], list[list[int] | None]]:
-    """Return the parts and the calls, and for each node its span: ``[part, line, column, end line, end column]``, or None.
-
-    A call of one of the program's functions is ``{"span": span, "nodes": ids}``, with the result of each time that it ran.
-    """
+def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
+    """Return the parts, and for each node its span: ``[part, line, column, end line, end column]``, or None."""
     texts, sources = graph.programs, [node.source for node in graph.nodes]
     used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
     for number, source in enumerate(sources):
@@ -43,31 +40,7 @@ def program(graph: Graph) -> tuple[dict[str, Any], list[list[int] | None]]:
             shown = [line.rstrip("\n")[:LONGEST_LINE] for line in texts[file][first - 1 : last]]
             files.append({"name": os.path.basename(file), "first": first, "lines": shown})
     spans = [None if source is None else _span(source, place, texts) for source in sources]
-    calls = [
-        {"span": span, "nodes": nodes}
-        for source, nodes in _results(graph).items()
-        if source.column is not None and (span := _span(source, place, texts)) is not None
-    ]
-    return {"files": files, "calls": calls}, spans
-
-
-def _results(graph: Graph) -> dict[SourceLine, list[int]]:
-    """Return for each call of a function the only operation of each run that others read. A run with several has none."""
-    runs: dict[tuple[Any, ...], list[int]] = {}
-    for node in graph.operations():
-        for number, caller in enumerate(node.callers):
-            around = (caller, node.callers[number + 1 :], node.rounds[number + 1 :])
-            runs.setdefault(around, []).append(node.id)
-    readers: dict[int, set[int]] = {}
-    for edge in graph.edges:
-        readers.setdefault(edge.source, set()).add(edge.target)
-    ends = {end for end, _ in graph.ends}
-    found: dict[SourceLine, list[int]] = {}
-    for (caller, *_), inside in runs.items():
-        own = set(inside)
-        leaving = [node for node in inside if node in ends or not readers.get(node, set()) <= own]
-        found.setdefault(caller, []).extend(leaving if len(leaving) == 1 else [])
-    return found
+    return files, spans
 
 
 def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str, list[str]]) -> list[int] | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, in_columns, ordered, placed
+from .layout import Laid, in_columns, ordered, placed, put_on_layers
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ LARGEST = 1.2  # the largest scale of a scene; with it, a layout needs no more c
 MOST_COLUMNS = 4
 TURNED = 0.88  # what a layout is worth for each line that turns into the next column: such a line is harder to follow
 GROWN = 1.4  # how much larger the end of the program is, as in parts.js
+FAR = 6  # the layers between two readers of a leaf from which on the second one reads an alias
 MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
 MOST_READERS = 4  # outside readers of one operation that become aliases; the last one says how many more there are
 
@@ -195,6 +196,7 @@ class _Scene:
         self._edges = tree.numbers
         self._lines_inside()
         self._readers()
+        self._copies()
 
     def _own_boxes(self, numbers: Mapping[int, int]) -> None:
         for j in range(len(self.unit.iterations[0])):
@@ -288,6 +290,27 @@ class _Scene:
             return []
         edges = {edge.target: edge for edge in self.tree.out_of.get(node, ())}
         return [edge for edge in edges.values() if self._where(edge.target)[0] != t]
+
+    def _copies(self) -> None:
+        """Give a leaf an alias near its readers that are far below the first one, so that no line runs past everything."""
+        layers = put_on_layers(len(self.boxes), list(self.lines)).layers
+        layer = {box: number for number, row in enumerate(layers) for box in row}
+        read = {target for _, target in self.lines}
+        copies: dict[
+            int, tuple[int, int]
+        ] = {}  # leaf -> the box that the next reader uses, and the layer above its first reader
+        lines: dict[tuple[int, int], list[list[int]]] = {}
+        for (source, target), edges in sorted(self.lines.items(), key=lambda item: layer[item[0][1]]):
+            box = source
+            if self.boxes[source][0] == "node" and source not in read:
+                box, home = copies.setdefault(source, (source, layer[target] - 1))
+                if layer[target] - home > FAR:
+                    box, home = len(self.boxes), layer[target] - 1
+                    self.boxes.append(("alias", self.boxes[source][1]))
+                    copies[source] = box, home
+            lines[box, target] = edges
+        if copies.keys() != {box for box, _ in copies.values()}:
+            self.lines = lines
 
     # --- as data ---
 

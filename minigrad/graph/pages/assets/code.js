@@ -2,15 +2,13 @@
 // subexpressions around it, the smallest first, and each subexpression stores its operations (many in a loop).
 
 const code = (() => {
-  const files = original.program.files;
+  const files = original.program;
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
-  const lines = []; // {file, number, row, note, outer}
+  const lines = []; // {file, number, row}
   let lit = { active: null, hover: null, selected: null, shown: null };
   let activeRows = [];
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
-
-  const MOST_NOTES = 4; // values at the end of a line
 
   const indentOf = (text) => text.length - text.trimStart().length;
 
@@ -45,16 +43,6 @@ const code = (() => {
     });
   }
 
-  // Return the outermost operations and calls of a line, in its order. The values of the first ones are written at its end.
-  function outermost(here, number) {
-    const own = here.filter((one) => one.span[3] === number && one.nodes.every((node) => original.nodes[node].operation !== null));
-    const holds = (a, b) => a !== b && before([a.span[1], a.span[2]], [b.span[1], b.span[2]]) && before([b.span[3], b.span[4]], [a.span[3], a.span[4]]);
-    const outer = own.filter((one) => !own.some((other) => holds(other, one)));
-    return outer.sort((one, other) => (before(one.span.slice(1), other.span.slice(1)) ? -1 : 1)).slice(0, MOST_NOTES);
-  }
-
-  const before = ([line, column], [otherLine, otherColumn]) => line < otherLine || (line === otherLine && column <= otherColumn);
-
   function build(host) {
     original.nodes.forEach(({ span }, node) => {
       if (!span) return;
@@ -74,7 +62,6 @@ const code = (() => {
 
   function fileBlock(file, number) {
     const here = [...spans.values()].filter(({ span }) => span[0] === number);
-    const calls = original.program.calls.filter(({ span }) => span[0] === number && !spans.has(span.join(" ")));
     const list = element("div", { class: "lines" });
     let docstring = false;
     const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map(indentOf));
@@ -84,10 +71,9 @@ const code = (() => {
       const line = file.first + i;
       const found = here.filter(({ span }) => span[1] <= line && line <= span[3]);
       if (inside && found.length === 0) return; // of a text of several lines, such as a docstring, only the first one is shown
-      const note = element("span", { class: "inlay" });
-      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found)), docstring && !inside ? " …" : ""), note);
+      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found)), docstring && !inside ? " …" : ""));
       if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
-      lines.push({ file: number, number: line, row, note, outer: outermost([...found, ...calls], line) });
+      lines.push({ file: number, number: line, row });
       list.append(row);
     });
     return element("section", { class: "file" }, element("h3", {}, file.name), list);
@@ -128,7 +114,6 @@ const code = (() => {
     mark("selected", selected === active ? null : selected);
     mark("hover", over);
     host.classList.toggle("backward", backward);
-    notes();
     const shown = key ?? original.nodes[original.end[0]].span?.join(" "); // before the first step, the line of the end
     const [file, line, , endLine] = spans.get(shown)?.span ?? [];
     const found = lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row);
@@ -149,32 +134,6 @@ const code = (() => {
     host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
     const cut = [...host.querySelectorAll(".line")].map(rectOf).find((row) => row.top < head - 1 && row.bottom > head + 1);
     if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
-  }
-
-  // Write at the end of each line the values of its expressions and their gradients. A line that runs many times shows the run nearest
-  // to the current step, and says which one it is.
-  function notes() {
-    for (const { note, outer } of lines) {
-      if (outer.length === 0) continue;
-      const found = outer.flatMap(noteOf);
-      setText(note, found.map(({ round, text }, i) => (round === "" || round === found[i - 1]?.round ? text : `${round}: ${text}`)).join("   "));
-    }
-  }
-
-  // Return the value of an expression, and which run of it this is, in a list. It is empty if there is no value yet.
-  function noteOf(one) {
-    const node = one.nodes.length === 0 ? null : nodeOf(one);
-    const value = node === null ? null : timeline.value(node, 0, state.step);
-    if (value === null) return [];
-    const gradient = quiz.hidesGradient(node) ? null : timeline.gradient(node, 0, state.step);
-    return [{ round: (one.rounds ??= roundsOf(one.nodes))[one.nodes.indexOf(node)], text: gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}` }];
-  }
-
-  // Return a text for each run of an expression: the round of the program's loop if it tells the runs apart, or else a number.
-  function roundsOf(nodes) {
-    if (nodes.length === 1) return [""];
-    const rounds = nodes.map((node) => labelOf(node).split(" · ")[1]);
-    return rounds.includes(undefined) || new Set(rounds).size < nodes.length ? nodes.map((_, i) => `${i + 1}/${nodes.length}`) : rounds;
   }
 
   return { build, update, beside, bringIntoSight, pieces, isEmpty: files.length === 0 };

@@ -207,15 +207,15 @@ class BoxView {
     setText(part, fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
-  squeeze(most = Infinity) {
+  // Write nothing but the name, in lines of words or of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
+  squeeze(most = Infinity, isInWords = false) {
     const { w, h, x, y } = this.about;
     const name = this.names.at(-1);
     const least = innerWidth > 900 ? camera.TEXT : 12; // on a phone, projector mode is for one reader
     for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
       const row = ROW * camera.unit * size * 0.8;
-      const lines = broken([...name], (w - 3 * camera.unit) / (camera.unit * size));
-      if (lines.length > most || lines.length * row > h || widthOf(lines[0], "name") * camera.unit * size > w) continue;
+      const lines = broken(isInWords ? wordsOf(name) : [...name], (w - 3 * camera.unit) / (camera.unit * size));
+      if (lines.length > most || lines.length * row > h || lines.some((line) => widthOf(line.trimEnd(), "name") * camera.unit * size > w)) continue;
       for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
       this.seen.clear();
       this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
@@ -227,7 +227,7 @@ class BoxView {
   // Write what stands after the last dot of the name, if no other box is called so.
   shorten(boxes) {
     const last = ({ names: [name] }) => name.split(".").at(-1);
-    if (/[\s()[\]]/.test(this.names[0]) || boxes.some((other) => other !== this && last(other) === last(this))) return;
+    if (/[\s()[\]]/.test(this.names[0]) || boxes.some((other) => other.names[0] !== this.names[0] && last(other) === last(this))) return;
     this.names = [...this.names, last(this)];
     this.squeeze();
   }
@@ -273,7 +273,7 @@ const widthOf = (() => {
 // anywhere. If all are too long, the last one is cut. `isOnlyWhole`: the names are neither broken anywhere nor cut, but left out.
 function named(names, room, rows, isOnlyWhole = view.whole) {
   if (rows < 1) return [];
-  const wrapped = names.map((name) => broken(Array.isArray(name) ? name : name.split(/(?<=[._\s(\[,])/), room));
+  const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
   const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
   if (found !== undefined) return found;
@@ -281,6 +281,8 @@ function named(names, room, rows, isOnlyWhole = view.whole) {
   const letters = broken([...names.at(-1)], room);
   return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
 }
+
+const wordsOf = (name) => name.split(/(?<=[._\s(\[,])/);
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
 function broken(parts, room) {
@@ -398,8 +400,8 @@ function leader(rect, box) {
   return svgElement("path", { class: "leader", d: `M${clamp(x, rect.left, rect.right)} ${clamp(y, rect.top, rect.bottom)}L${clamp((rect.left + rect.right) / 2, box.left, box.right)} ${clamp((rect.top + rect.bottom) / 2, box.top, box.bottom)}` });
 }
 
-// Return the name of a box as a card beside it, or further away with a line to it, where it covers none of the other boxes and cards.
-function tagOf(name, box, taken, others, pane) {
+// Return the name of a box as a card beside it, or (`isFar`) further away with a line to it, where it covers none of the other boxes and cards.
+function tagOf(name, box, taken, others, pane, isFar) {
   const text = svgElement("text", { class: "label name" });
   const group = svgElement("g", { class: "card tag" }, text);
   const place = (width) => {
@@ -409,7 +411,7 @@ function tagOf(name, box, taken, others, pane) {
     const aligned = (w - box.right + box.left) / 2;
     const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
     const near = freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
-    if (near !== null) return near;
+    if (!isFar) return near;
     const far = freePlace(nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others], pane);
     if (far !== null) group.append(leader(far, box));
     return far;
@@ -417,7 +419,7 @@ function tagOf(name, box, taken, others, pane) {
   return { group, texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
 }
 
-// Put cards into the drawing, the most important first, and return those that have a place.
+// Add cards to the drawing, the most important first, and return those that have a place.
 function dealt(cards, host, pane, taken) {
   const most = Math.min(pane.width - 40, camera.TEXT * 20);
   const size = camera.TEXT / 13;
@@ -431,6 +433,6 @@ function dealt(cards, host, pane, taken) {
     taken.push(rect);
     placed.push({ group, index });
   }
-  host.replaceChildren(...placed.map(({ group }) => group));
+  host.append(...placed.map(({ group }) => group));
   return placed;
 }

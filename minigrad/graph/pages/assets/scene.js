@@ -231,6 +231,7 @@ class SceneView {
       setAttributes(made.group, { "data-end": end.end, "data-box": end.box, role: "button" });
       return [made];
     });
+    this.cards.replaceChildren();
     dealt(cards, this.cards, pane, taken);
     const covers = cards.length === 0 ? [] : taken;
     for (const { group, about } of this.boxes) {
@@ -260,17 +261,21 @@ class SceneView {
     return lines.map((line, i) => svgElement("text", { class: "label name", "text-anchor": "middle", x, y: y + row * (i - lines.length / 2 + 0.78) }, line.trim()));
   }
 
-  // In the whole program, write a name alone into its box if there is no room for more. If it does not fit even so, write it beside the
-  // box, where it covers neither another box nor a name.
+  // In the whole program, write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the
+  // box, where it covers neither another box nor a name; or else into the box in lines of words, or further away, or in any letters.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren(...this.boxes.flatMap((box) => this.nameAtEdge(box, taken)));
     const rects = this.boxes.map(({ about }) => camera.rect(about));
     const cut = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
-    const nameless = cut.filter((box) => box.isPicture || !box.squeeze(1));
-    const tags = nameless.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane) }));
-    const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
-    for (const box of placed) box.texts.name.replaceChildren();
-    for (const box of nameless) if (!placed.has(box) && !box.squeeze()) box.shorten(this.boxes);
+    this.tags.replaceChildren();
+    const untagged = (boxes, isFar) => {
+      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane, isFar) }));
+      const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
+      for (const box of placed) box.texts.name.replaceChildren();
+      return boxes.filter((box) => !placed.has(box));
+    };
+    const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(1)), false);
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze(Infinity, true)), true)) if (!box.squeeze()) box.shorten(this.boxes);
     for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 

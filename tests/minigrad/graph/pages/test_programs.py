@@ -35,8 +35,7 @@ def graph(texts: dict[str, list[str]], places: list[tuple[str, int]]) -> Any:
 
 
 def parts(graph: Any) -> tuple[list[Any], list[list[int] | None]]:
-    code, spans = program(graph)
-    return code["files"], spans
+    return program(graph)
 
 
 def text_at(files: list[Any], span: list[int]) -> str:

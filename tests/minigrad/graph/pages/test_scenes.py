@@ -397,3 +397,30 @@ def test_what_reads_a_result_outside_is_an_alias_below() -> None:
     inner = found[1]
     assert [graph.nodes[box["node"]].operation for box in inner["boxes"]] == ["tanh", None, "multiply"]
     assert set(lines(inner)) == {(0, 2), (1, 0)}
+
+
+def test_a_leaf_with_a_distant_reader_has_an_alias_there() -> None:
+    w = leaf([[0.5, 0.1], [0.2, 0.4]], "w")
+    h: Any = w @ np.ones(2)
+    for function in (np.tanh, np.exp, np.sin, np.cos, np.sqrt, np.square, np.negative):
+        h = function(h)
+    graph, (scene, *_), _ = drawn(np.sum(w @ h))
+    (own,) = [node.id for node in graph.nodes if node.name == "w"]
+    boxes = [box for box in scene["boxes"] if box.get("node") == own]
+    assert [box.get("alias", False) for box in boxes] == [False, True]
+    readers = [[line["to"] for line in scene["lines"] if line["from"] == scene["boxes"].index(box)] for box in boxes]
+    assert [[graph.nodes[scene["boxes"][to]["node"]].operation for to in found] for found in readers] == [
+        ["matmul"]
+    ] * 2
+    check_geometry(scene)
+
+
+def test_the_last_alias_of_a_value_with_many_readers_counts_the_others() -> None:
+    x = leaf([0.1, 0.2, 0.3], "x")
+    with mg.trace():
+        a = np.tanh(x) * 1.5
+        p, q, r = np.sin(a) * 2, np.cos(a) * 3, np.exp(a) * 4
+        s, t, u = np.sqrt(a) * 5, np.log(a) * 6, np.square(a) * 7
+        loss = np.sum(p + q + r + s + t + u)
+    _, found, _ = drawn(loss)
+    assert [box["more"] for scene in found if scene["title"] == "a" for box in scene["boxes"] if "more" in box] == [2]
