@@ -383,7 +383,7 @@ function card(lines, box, taken, others, pane, kind) {
     const keep = (at, size, most) => Math.max(4 + size / 2, Math.min(most - size / 2 - 4, at));
     const near = tries.map(([sx, sy]) => rectAt(keep(x + sx, w, pane.width), keep(y + sy, h, pane.height), w, h));
     const far = nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(keep(x + a * (dx + i * 30), w, pane.width), keep(y + b * (dy + i * 30), h, pane.height), w, h)));
-    const free = freePlace([...near, ...far], [...taken, ...others], pane);
+    const free = freePlace(near.slice(0, 1), [...taken, ...others], pane) ?? freePlace([...near.slice(1), ...far], [...taken, ...others, box], pane); // beside its box, it leaves it readable
     if (free !== null && !overlap(free, box)) group.append(leader(free, box));
     return free ?? freePlace(near, taken, pane);
   };
