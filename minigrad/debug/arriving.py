@@ -19,8 +19,9 @@ from ..rules.about import depends_elementwise, known
 from ..rules.neural import softmax
 from .finding import LIKELY, LOOK, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue, print_of, whole
-from .program import At, address
+from .program import At
 from .run import WatchedRun
+from .variables import address
 
 TURNS = 4  # turns of a loop of which the last alone may reach the loss
 

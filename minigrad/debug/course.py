@@ -15,8 +15,9 @@ from ..graph.record.trace import note_of
 from ..rules import dropout as dropouts
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, in_models, print_of
-from .program import At, address
+from .program import At
 from .run import WatchedRun, index_arrays, median
+from .variables import address
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 DIVERGED = 1e6  # the growth of a loss before an infinity that large updates explain

@@ -22,7 +22,8 @@ from ..graph.record.capture import capture
 from ..graph.record.model import Graph
 from ..graph.record.trace import note_of, trace
 from ..guards.gradients import gradient_health
-from .program import At, address, frames_of, reachable
+from .program import At
+from .variables import address, frames_of, reachable
 
 FRAMES = 10  # frames between the sweep and the call that asked for it
 LARGE = 1 << 20  # bytes of an array; of larger ones, no change is noticed

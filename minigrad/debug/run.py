@@ -18,7 +18,8 @@ from ..rules.about import known
 from ..source.index import FUNCTIONS, callee
 from .finding import DebugFinding
 from .look import FullLook, TapeValue, Use, arguments_of, whole
-from .program import At, Program, floor_divisions, names_of_target
+from .making import Origins
+from .program import At, floor_divisions, names_of_target
 from .watcher import Watcher
 
 JOINS = (
@@ -68,7 +69,7 @@ class WatchedRun:
         self.watcher, self.looks, self.by_user = watcher, watcher.looks, causal
         names, scopes = (self.last.names, self.last.scopes) if self.looks else ({}, {})
         self.names = {**watcher.globals, **names}
-        self.program = Program(watcher.files, self.names, scopes)
+        self.program = Origins(watcher.files, self.names, scopes)
         self.program.until = self.backward[1] if self.backward is not None else 0
 
     @property
@@ -203,7 +204,7 @@ class WatchedRun:
         return [self.made_leaf(look, node), *self.program.trail[-2:-1]]
 
     def made_use(self, look: FullLook, use: Use, *, last: bool = False) -> At | None:
-        """Return the line at which an operand was made; None if it is not known. ``last``: see :meth:`Program.operand`."""
+        """Return the line at which an operand was made; None if it is not known. ``last``: see :meth:`Origins.operand`."""
         node, target = look.nodes[use.source], look.nodes[use.target]
         if use.source == NO_VALUE:
             node = target
@@ -243,7 +244,7 @@ class WatchedRun:
         return [*found.values()]
 
     def cut(self, given: Given, *, inside: bool = True) -> list[At]:
-        """Return the line that cut an array out of its table: see :meth:`Program.cut`."""
+        """Return the line that cut an array out of its table: see :meth:`Origins.cut`."""
         return self.program.cut(given.node.places, _position(given.node, given.use), inside=inside)
 
     def chosen(self, given: Given) -> list[At | None]:

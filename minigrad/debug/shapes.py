@@ -13,8 +13,9 @@ from ..rules import attention, einsum, elementwise, indexing, linalg, losses, ne
 from ..rules.about import depends_elementwise, known
 from .finding import LIKELY, SHOWN, DebugFinding, check
 from .look import FullLook, TapeValue, Use
-from .program import At, address
+from .program import At
 from .run import WatchedRun, bends
+from .variables import address
 
 HIDES = -1e4  # a score below this is hidden by a softmax
 WEAK = -5.0  # a score above this, or what is added to one, hides nothing

@@ -26,8 +26,9 @@ from ..guards.origin import Stopped
 from ..rules.dropout import dropout
 from .look import FullLook, Window, answer_of, histories_of, inputs_of, is_writing, leaves_of, loss_of, place_of
 from .origin import BadNumber, origin_of_step
-from .program import At, frames_of, variables_of
+from .program import At
 from .river import GradientRiver
+from .variables import frames_of, variables_of
 
 FIRST = 4  # steps at the beginning that get a full look
 KEPT = 8  # full looks that are kept: the first ones, and the last ones
