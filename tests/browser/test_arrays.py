@@ -18,6 +18,10 @@ from tests.leaves import leaf
 
 Show = Callable[..., Any]
 X = np.array([[5.0, 3.5], [4.9, 0.0], [7.0, 3.2], [6.4, -3.2], [6.3, 3.3], [5.8, 2.7]])
+SLICE = """([node, kind]) => {
+  const k = depends[kind](node);
+  return k === null ? null : heat.sliceText(graph.nodes[node].values[0], k);
+}"""
 LIT = "(name) => depends.of(state.step).lit(name)"
 
 
@@ -115,8 +119,54 @@ def test_the_pointer_and_the_arrow_keys_choose_the_element(page: Any) -> None:
 
 
 def test_an_array_travels_as_a_map(page: Any) -> None:
-    at(page, "∂loss/∂w += ", (0, 0))
-    assert page.locator(".amount .heat .cell").count() > 0 and page.locator(".amount text").count() == 0
+    seen = 0
+    for step in range(page.evaluate("timeline.turn") + 1, page.evaluate("timeline.count")):
+        page.evaluate(f"go({step})")
+        is_array = page.evaluate("amountOrRaw(state.step).values.length > 1")
+        seen += page.locator(".amount .heat .cell").count() > 0
+        assert not is_array or page.locator(".amount text").count() == 0
+    assert seen > 0
+
+
+def test_an_array_shows_one_slice_in_formula_box_and_panel_and_a_batch_one_example(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.cnn()
+    page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 720)
+    shown = 0
+    for step in range(1, page.evaluate("timeline.count") + 1):
+        page.evaluate(f"go({step})")
+        nodes = page.evaluate("depends.of(state.step).nodes")
+        formula = page.locator("#title-section msub > mtext:last-child").all_text_contents()
+        for name, node in nodes.items():
+            if name == "answer" or not page.evaluate("(name) => depends.of(state.step).lit(name)?.length > 0", name):
+                continue
+            index = page.evaluate(SLICE, [node, "slice"])
+            if index is None:
+                continue
+            shown += 1
+            assert index in formula, (step, name)
+            boxes = page.evaluate(
+                "(node) => view.boxes.filter(({ now }) => now.node === node).map((one) => one.called[0])", node
+            )
+            assert all(index in called for called in boxes), (step, name)
+    assert shown > 5
+    sizes = page.evaluate("graph.nodes.map(({ values }) => values[0].shape[0])")
+    batch = [page.evaluate(SLICE, [node, "usual"]) for node, size in enumerate(sizes) if size == 2]
+    assert {index[1] for index in batch if index is not None} == {"0"}
+
+
+def test_a_map_in_a_formula_says_its_shape_if_it_leaves_out_cells_and_the_number_of_its_cell(
+    tmp_path: Path, show: Show
+) -> None:
+    x = leaf(np.arange(40.0).reshape(20, 2) - 3, "x")
+    with mg.trace():
+        loss = (-x).sum()
+    page = show(explain(loss, tmp_path / "page.html", {"x": x}, check=False), 1280, 720)
+    page.evaluate("go(1)")
+    assert page.locator("#title-section msub > mtext:last-child").all_text_contents() == ["(20, 2)", "(20, 2)"]
+    assert page.evaluate("equation.text(1)").endswith("at [0, 0] − (-3) = 3")
+    page.evaluate("chooseCell(39)")
+    assert page.evaluate("equation.text(1)").endswith("at [19, 1] -36")
 
 
 def test_an_operation_that_the_page_cannot_compute_lights_nothing(tmp_path: Path, show: Show) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad as mg
 from benchmarks import looks
@@ -13,6 +14,13 @@ from tests.browser.stepper_programs import fan_out, opened
 from tests.leaves import leaf
 
 Show = Callable[..., Any]
+READ_IN_SIGHT = """(() => {
+  const { target, edge } = timeline.at(state.step);
+  const read = operandsOf(target).filter((one) => equation.readsLetter(graph.edges[edge], graph.edges[one].argument));
+  const boxes = read.flatMap((one) => view.lineWith([one])?.about.from ?? []);
+  return boxes.every((i) => camera.isInside(view.boxes[i].about, view.pane));
+})()"""
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
 ASKS = {
     "title": "One operation",
@@ -198,26 +206,40 @@ def test_the_whole_view_holds_all_boxes_when_its_pane_changes(tmp_path: Path, sh
         assert page.evaluate("view.boxes.every(({ about }) => camera.isInside(about, view.pane))")
 
 
-def test_the_projector_shows_the_operands_of_a_formula_and_covers_none_of_it(tmp_path: Path, show: Show) -> None:
+@pytest.mark.parametrize("program", [looks.lstm_cell, looks.gpt_block], ids=["lstm_cell", "gpt_block"])
+def test_the_projector_shows_the_operands_of_a_formula_and_covers_none_of_it(
+    program: Callable[[], Any], tmp_path: Path, show: Show
+) -> None:
     with mg.trace():
-        loss = looks.lstm_cell()
+        loss = program()
     loss.backward(retain_graph=True)
     page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
     page.keyboard.press("p")
     kinds = page.evaluate("timeline.steps.map((_, i) => [i + 1, timeline.at(i + 1)])")
     products = [step for step, at in kinds if at["kind"] == "product"]
     seen = 0
-    for step in products:
+    for step in products[:-1]:
         page.evaluate(f"go({step})")
+        page.evaluate(PAINTED)
         badge, formula = page.locator("#title-section .badge").bounding_box(), page.locator(".equation .map")
         for part in [one.bounding_box() for one in formula.all()]:
             beside = part["x"] >= badge["x"] + badge["width"] or badge["x"] >= part["x"] + part["width"]
             assert beside or part["y"] >= badge["y"] + badge["height"] - 1, step
-        if page.evaluate("graph.nodes[timeline.at(state.step).target].operation") == "matmul":
-            boxes = "operandsOf(timeline.at(state.step).target).map((edge) => view.lineWith([edge]).about.from)"
-            assert page.evaluate(f"{boxes}.every((i) => camera.isInside(view.boxes[i].about, view.pane))"), step
+        if page.evaluate("graph.nodes[timeline.at(state.step).target].operation") in ("matmul", "affine"):
+            assert page.evaluate(READ_IN_SIGHT), step
             seen += 1
-    assert seen == 8
+    assert seen >= 8
+
+
+def test_the_last_step_shows_the_whole_program_and_says_that_all_gradients_are_known(
+    tmp_path: Path, show: Show
+) -> None:
+    page = opened(fan_out, tmp_path, show)
+    page.evaluate("go(timeline.count)")
+    page.evaluate(PAINTED)
+    assert "all gradients are known" in page.inner_text(".kicker") and page.evaluate("state.scene") == 0
+    assert page.evaluate("view.boxes.every(({ about }) => camera.isInside(about, view.pane))")
+    assert page.locator(".cards .card").count() == 0
 
 
 def test_a_legend_says_what_the_colours_mean_in_projector_mode(tmp_path: Path, show: Show) -> None:

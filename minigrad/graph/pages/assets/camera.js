@@ -5,6 +5,7 @@ const camera = {
   get MARGIN() {
     return 1.65 * this.TEXT; // px: a name fits between the scene and the edge
   },
+  EDGE: 8, // px: between the boxes of a step and the edge; their names are inside them
   scale: 1,
   x: 0,
   y: 0,
@@ -20,8 +21,8 @@ const camera = {
     return Math.max(1, this.full / this.scale);
   },
 
-  fitScale({ width, height }, pane) {
-    const part = (size) => Math.max(size - 2 * this.MARGIN, size / 2);
+  fitScale({ width, height }, pane, margin = this.MARGIN) {
+    const part = (size) => Math.max(size - 2 * margin, size / 2);
     return Math.min(part(pane.width) / width, part(pane.height) / height);
   },
 
@@ -40,14 +41,13 @@ const camera = {
   // Show all of these boxes. If the whole scene is readable, show it, or else go near. Move the camera no further than needed.
   frame(boxes, scene, pane, whole = true) {
     const { near } = this;
-    const all = Math.min(this.fitScale(scene, pane), 1.4 * this.full);
+    const all = Math.min(this.fitScale(scene, pane, this.EDGE), 1.4 * this.full);
     if (whole && this.wanted === null && all >= 0.25 * this.full) { // the view goes nearer if the boxes of the step cannot be read
       this.scale = all;
       return this.keepInside(scene, pane);
     }
     if (boxes.length === 0) return this.keepInside(scene, pane);
-    const { left, right, top, bottom } = this.around(boxes);
-    const scale = Math.min(this.wanted ?? near, this.fitScale({ width: right - left, height: bottom - top }, pane));
+    const scale = Math.min(this.wanted ?? near, this.scaleFor(boxes, pane));
     const moved = this.scale !== scale;
     this.scale = scale;
     if (moved || !boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
@@ -79,8 +79,12 @@ const camera = {
 
   // Return whether these boxes fit into a pane at a scale at which they show more than their names.
   holds(boxes, pane) {
+    return this.scaleFor(boxes, pane) >= 0.34 * this.full;
+  },
+
+  scaleFor(boxes, pane) {
     const { left, right, top, bottom } = this.around(boxes);
-    return this.fitScale({ width: right - left, height: bottom - top }, pane) >= 0.4 * this.full;
+    return this.fitScale({ width: right - left, height: bottom - top }, pane, this.EDGE);
   },
 
   around(boxes) {
@@ -100,7 +104,7 @@ const camera = {
 
   // Show as little empty space around the scene as possible.
   keepInside({ width, height }, pane) {
-    const keep = (at, size, room) => (size + 2 * this.MARGIN <= room ? (room - size) / 2 : Math.min(this.MARGIN, Math.max(room - this.MARGIN - size, at)));
+    const keep = (at, size, room) => (size + 2 * this.EDGE <= room + 0.1 ? (room - size) / 2 : Math.min(this.MARGIN, Math.max(room - this.MARGIN - size, at)));
     this.x = keep(this.x, width * this.scale, pane.width);
     this.y = keep(this.y, height * this.scale, pane.height);
   },

@@ -51,7 +51,9 @@ const code = (() => {
       spans.get(key).nodes.push(node);
     });
     for (const { nodes } of spans.values()) nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
-    files.forEach((file, number) => host.append(fileBlock(file, number)));
+    const blocks = files.map(fileBlock);
+    const own = original.nodes[original.end[0]].span?.[0] ?? 0; // the function in which the end is computed stands first
+    host.append(...blocks.slice(own, own + 1), ...blocks.filter((_, number) => number !== own));
     host.addEventListener("pointerover", (event) => hover(event.target.closest("[data-span]")?.dataset.span ?? null));
     host.addEventListener("pointerleave", () => hover(null));
     host.addEventListener("click", (event) => {
@@ -125,13 +127,15 @@ const code = (() => {
     if (found.length > 0 && moved) bringIntoSight(host, found[0], found.at(-1));
   }
 
-  // Scroll if it is needed for these lines. The first line in sight is a whole one.
+  // Scroll if it is needed for these lines: to the beginning of their function if this leaves them in sight. The first line in sight is a
+  // whole one.
   function bringIntoSight(host, first, last) {
     const rectOf = (part) => part.getBoundingClientRect();
     const [box, { top }, { bottom }] = [rectOf(host), rectOf(first), rectOf(last)];
     const head = box.top + (host.querySelector("h3")?.offsetHeight ?? 0);
     if (top >= head && bottom <= box.bottom - 24) return;
-    host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
+    const begin = rectOf(first.closest(".file")).top;
+    host.scrollTop += bottom - begin <= box.height - 24 ? begin - box.top : (top + bottom) / 2 - (box.top + box.bottom) / 2;
     const cut = [...host.querySelectorAll(".line")].map(rectOf).find((row) => row.top < head - 1 && row.bottom > head + 1);
     if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
   }

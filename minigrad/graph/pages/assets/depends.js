@@ -5,18 +5,20 @@ const depends = (() => {
   const MOST = 200_000; // elements to look at for one step; above this, the step of a matrix product would take 0.3 s
   let known = null; // of the step that was asked for last
 
-  // Return the letters of a step's formula with their arrays, its answer, and a function from such letters to the answer. Null if some
-  // of them are not on the page, or if there are several answers.
+  // Return the letters of a step's formula with their arrays, its answer, the nodes to which these belong, and a function from such
+  // letters to the answer. Null if some of them are not on the page, or if there are several answers.
   function parts(step) {
     const { kind, edge: number, target } = timeline.at(step);
     const node = graph.nodes[target];
     const edges = operandsOf(target).map((one) => graph.edges[one]);
     const operands = Object.fromEntries(edges.map((one) => [one.argument, operandOf(one)]));
-    if (kind === "forward") return { letters: operands, answer: node.values[0], compute: (letters) => whatIf.forward(graph, target, letters)[0] };
+    const sources = Object.fromEntries(edges.map((one) => [one.argument, one.source]));
+    if (kind === "forward") return { nodes: { ...sources, answer: target }, letters: operands, answer: node.values[0], compute: (letters) => whatIf.forward(graph, target, letters)[0] };
     const edge = graph.edges[number];
-    if (kind === "fit") return { letters: { part: edge.raw }, answer: edge.amount, compute: ({ part }) => nd.fit(part, edge.amount.shape) };
+    const nodes = { ...sources, g: target, ans: target, part: edge.source, answer: edge.source };
+    if (kind === "fit") return { nodes, letters: { part: edge.raw }, answer: edge.amount, compute: ({ part }) => nd.fit(part, edge.amount.shape) };
     const letters = { ...operands, g: node.gradients[0] ?? null, ans: node.values[0] };
-    return { letters, answer: edge.raw, elementwise: edge.elementwise, compute: ({ g, ans, ...given }) => whatIf.vjp(graph, target, edge.argument, g, given, ans) };
+    return { nodes, letters, answer: edge.raw, elementwise: edge.elementwise, compute: ({ g, ans, ...given }) => whatIf.vjp(graph, target, edge.argument, g, given, ans) };
   }
 
   // For each axis of an array and each index on it, replace these elements by NaN, and return which elements of the answer change.
@@ -44,12 +46,12 @@ const depends = (() => {
     return nd.range(array.values.length).filter((flat) => strides.every((stride, axis) => tables[name][axis][Math.floor(flat / stride) % array.shape[axis]][at]));
   }
 
-  // Return {letters, answer, at, lit, part}: lit(name) are the elements behind the chosen element of the answer, and part(name) is the
+  // Return {nodes, letters, answer, at, lit, part}: lit(name) are the elements behind the chosen element of the answer, and part(name) is the
   // array of these. `at` is null if the answer is a number.
   function of(step) {
     if (known?.step !== step || known.graph !== graph) known = { step, graph, tables: {}, ...parts(step) };
     const now = known;
-    const { letters, answer, compute } = now;
+    const { nodes, letters, answer, compute } = now;
     const wanted = (answer?.values?.length ?? 0) < 2 ? null : Math.min(state.cell, answer.values.length - 1); // a number has no elements to choose
     const at = wanted !== null && Object.keys(letters).some((name) => found(now, name, wanted) !== null) ? wanted : null;
     const lit = (name) => (at === null ? null : found(now, name, at));
@@ -60,7 +62,7 @@ const depends = (() => {
       const shape = array.shape.map((n, axis) => new Set(flats.map((flat) => Math.floor(flat / strides[axis]) % n)).size);
       return { ...nd.array(shape, flats.map((flat) => array.values[flat])), dtype: array.dtype };
     };
-    return { letters, answer, compute, at, lit, part };
+    return { nodes, letters, answer, compute, at, lit, part };
   }
 
   // Return the numbers whose plain sum is the chosen element of the answer, at most 12; null if it is computed in another way. Whether it
@@ -77,5 +79,28 @@ const depends = (() => {
     return Math.abs(made - sum) < 1e-5 * sum ? flats.map((flat) => array.values[flat]) : null;
   }
 
-  return { of, terms };
+  // Return the slice that an array of a node shows if no formula needs another one: one that is full in value and gradient. Null if all
+  // slices are shown, or if the array has another shape than the value.
+  const slices = new Map();
+  function usual(number, array = original.nodes[number].values[0]) {
+    const { values: [value, ...more], gradients: [gradient] } = original.nodes[number];
+    const isLike = (other) => Boolean(other && value) && nd.sameShape(other.shape, value.shape);
+    if (more.length > 0 || !isLike(array)) return null;
+    if (!slices.has(number)) slices.set(number, heat.sliceOf([value, gradient].filter(isLike)));
+    return slices.get(number);
+  }
+
+  // Return the slice that an array of a node shows now, everywhere: one with the elements that the formula is about, or else the usual one.
+  function slice(number, array = original.nodes[number].values[0]) {
+    const own = usual(number, array);
+    if (own === null || timeline.at(state.step) === null) return own;
+    const { nodes, letters, answer, at, lit } = of(state.step);
+    const same = (other) => other && nd.sameShape(other.shape, array.shape);
+    const name = Object.keys(letters).find((one) => nodes[one] === number && same(letters[one]) && lit(one)?.length > 0);
+    const flats = at !== null && nodes.answer === number && same(answer) ? [at] : name === undefined ? [] : lit(name);
+    const found = flats.map((flat) => Math.floor(flat / nd.sizeOf(array.shape.slice(-2))));
+    return found.length === 0 || found.includes(own) ? own : found[0];
+  }
+
+  return { of, terms, usual, slice };
 })();

@@ -78,12 +78,12 @@ const equation = (() => {
   }
 
   // Return the tree of an array. `to` is the shape to which it is stretched, `lit` the elements to frame, and `at` the element that the
-  // reader has chosen in the answer.
-  function numbers(array, { to = null, lit = [], at = null } = {}) {
+  // reader has chosen in the answer. `own` is the slice that its box shows.
+  function numbers(array, { to = null, lit = [], at = null, own = null } = {}) {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numeral(array.values[0])];
     const stretched = to !== null && array.values !== undefined && !nd.sameShape(array.shape, to) ? to : null;
-    return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at, digits }] : ["words", shapeText(array.shape)];
+    return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at, own, digits }] : ["words", shapeText(array.shape)];
   }
 
   // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns (4 on a phone), or a column of 4.
@@ -137,8 +137,8 @@ const equation = (() => {
   // Return the equation with the arrays of a step, {parts, one}: the formula and its answer, and the same for one element of the answer.
   // filled(look) is the formula with look(name) in place of each letter, without the words about it. `stretch` is the shape to which the operands are broadcast.
   function withNumbers(step, filled, stretch) {
-    const { letters, answer, compute, at, lit, part } = depends.of(step);
-    const result = numbers(answer, { at });
+    const { letters, answer, compute, at, lit, part, nodes } = depends.of(step);
+    const result = numbers(answer, { at, own: depends.slice(nodes.answer, answer) });
     // `of` gives the array of a letter; null leaves the formula out.
     const needed = (of, one) => digitsFor(one, (shown) => compute(Object.fromEntries(Object.keys(letters).map((name) => [name, shown(of(name))]))));
     const formula = (of, made, count) => {
@@ -153,13 +153,14 @@ const equation = (() => {
     const parts = Object.keys(letters).map(part);
     const isShorter = at !== null && filled && parts.every((one) => !one || isSmall(one) || one.shape.filter((n) => n > 1).length < 2); // each is a number, a row or a column
     const count = !filled ? 4 : isShorter ? needed(part, answer.values[at]) : needed((name) => letters[name] ?? null, answer && isScalar(answer) ? answer.values[0] : null);
-    const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [] }), count); // the arrays agree with the element
+    const tree = formula((name) => letters[name] ?? null, (name) => ({ to: stretch, lit: lit(name) ?? [], own: depends.slice(nodes[name], letters[name]) }), count); // the arrays agree with the element
     const same = tree === null || reads(tree) === reads(result) || tree[1]?.array === answer;
     const terms = same || at === null ? null : depends.terms(step); // their sum is the element
     const element = same || !isShorter ? null : terms !== null ? sumOf(terms) : formula(part, () => ({}), count);
     const number = ["num", at === null ? "" : numberText(answer.values[at], state.digits)];
     const isTold = element !== null && reads(element) !== reads(number); // an element that is only moved, or gets a sign, needs no formula
-    return { parts: same ? [result] : [tree, result], one: isTold ? { index: indexOf(at, answer.shape), parts: [element, number] } : null };
+    const isMap = at !== null && !isSmall(answer); // it shows no numbers, and a teacher needs one to say
+    return { parts: same ? [result] : [tree, result], one: isTold || isMap ? { index: indexOf(at, answer.shape), parts: isTold ? [element, number] : [number] } : null };
   }
 
   // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
@@ -218,7 +219,7 @@ const equation = (() => {
     const { left, sign, parts, one, about } = sides(step);
     const side = (tree, before, last) => mathElement("math", { displaystyle: "true", class: last ? "answer" : null }, before && mathElement("mo", { form: "infix" }, before), mathOf(tree));
     const told = (text) => text.replaceAll(" * ", " · ").replaceAll(" - ", " − ").split(/\^(\w+)/).map((part, i) => (i % 2 === 1 ? element("sup", {}, part) : part));
-    const worked = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), mathOf(one.parts[0]), mo("="), mathElement("mrow", { class: "answer" }, mathOf(one.parts[1]))));
+    const worked = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), ...one.parts.slice(0, -1).map(mathOf), mo("=", { form: "infix" }), mathElement("mrow", { class: "answer" }, mathOf(one.parts.at(-1)))));
     return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), one && element("span", { class: "break" }), worked, about && element("p", { class: "about" }, ...told(about))].filter(Boolean);
   }
 
@@ -275,11 +276,11 @@ const equation = (() => {
     }
   }
 
-  // Return the map of an array, with the index of the slice that it shows.
+  // Return the map of an array, with what it shows of the array.
   function mapOf(part) {
-    const { drawn, slice } = heat.inline(part);
+    const { drawn, shown } = heat.inline(part);
     const made = mathElement("mtext", {}, element("span", chooser(part.array, part.at), drawn));
-    return slice === null ? made : mathElement("msub", {}, made, mathElement("mtext", {}, slice));
+    return shown === null ? made : mathElement("msub", {}, made, mathElement("mtext", {}, shown));
   }
 
   // Return the attributes of an array whose elements the reader can choose: with the pointer, or with the arrow keys.

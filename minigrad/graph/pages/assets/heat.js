@@ -5,7 +5,7 @@
 const heat = (() => {
   const SIDE = 64; // cells on a side of a map
   const [ROWS, COLUMNS] = [12, 16]; // the largest map in a box of the graph
-  const INLINE = [ROWS, 24]; // the largest map in a formula
+  const INLINE = [16, 24]; // the largest map in a formula
   const STRENGTHS = 5;
   // Return the sizes of the leading axes, and the numbers of rows and columns.
   const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
@@ -61,7 +61,7 @@ const heat = (() => {
   const isPart = (array, slice = null) => (grid(array, slice)?.flats.length ?? Infinity) < nd.sizeOf(array?.shape ?? []);
 
   // Return the slice with which the maps of these arrays of one shape begin: the one with the largest elements, in the measure of each
-  // array's largest.
+  // array's largest. Of the first axis it is the first index, unless one of them is all zeros there, so that all arrays of a batch show one example.
   function fullest(arrays, view = arrays[0].shape) {
     const count = slices(arrays[0], view).reduce((n, size) => n * size, 1);
     const parts = arrays.filter((array) => array.cells ?? array.values).map((array) => {
@@ -70,7 +70,9 @@ const heat = (() => {
       return nd.range(count).map((k) => numbers.slice(k * size, (k + 1) * size).reduce((most, x) => Math.max(most, rank(x)), 0) / (largest(array) || 1));
     });
     const sums = nd.range(count).map((k) => parts.reduce((sum, sizes) => sum + sizes[k], 0));
-    return sums.indexOf(sums.reduce((a, b) => Math.max(a, b), 0));
+    const few = count / (slices(arrays[0], view)[0] ?? 1);
+    const isFull = parts.every((sizes) => sizes.slice(0, few).some((size) => size > 0) || sizes.every((size) => size === 0));
+    return sums.indexOf((isFull ? sums.slice(0, few) : sums).reduce((a, b) => Math.max(a, b), 0));
   }
 
   // Return the slice that a small map shows of arrays that have too many rows for it; null if it shows all rows.
@@ -82,11 +84,14 @@ const heat = (() => {
   // Return the index of a slice, as in "[0, 2]".
   const sliceText = (array, k) => indexOf(leading(k, slices(array, array.shape), array.shape.slice(0, -2)), array.shape.slice(0, -2));
 
-  // Return the element of an array that the page shows first: the first one, or the largest if a map shows a slice of the array.
-  function first(array) {
-    if (!array?.values || array.shape.length < 3) return 0;
-    const sizes = numbersOf(array).map(rank);
-    return sizes.indexOf(sizes.reduce((a, b) => Math.max(a, b), 0));
+  // Return the element of an array that the page shows first: the first one, or the largest of a slice or of a map if the
+  // first one is 0.
+  function first(array, slice) {
+    if (!array?.values || (array.shape.length < 3 && (array.values.length <= 12 || Number(array.values[0]) !== 0))) return 0;
+    const size = nd.sizeOf(array.shape.slice(-2));
+    const from = array.shape.length < 3 ? 0 : (slice ?? fullest([array])) * size;
+    const sizes = numbersOf(array).slice(from, from + size).map(rank);
+    return from + sizes.indexOf(sizes.reduce((a, b) => Math.max(a, b), 0));
   }
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
@@ -130,20 +135,22 @@ const heat = (() => {
     return { shape: to, flats: all, isCopy, isLit: (i) => lit.includes(all[i]) && (i === at || !isCopy(i)) };
   }
 
-  // Return a map for the line of a formula, as SVG: at most 3.2 em high. The lit and the chosen elements are framed. `slice` is the index
-  // of the slice that it shows; null if it shows all of them.
-  function inline({ array, to = null, lit = [], at = null }) {
+  // Return a map for the line of a formula, as SVG: at most 3.2 em high. The lit and the chosen elements are framed. `own` is the slice
+  // of the array's box. Return the map and what it shows: the index of a slice, and the shape of an array that has more elements than the
+  // map cells; null if it shows them all.
+  function inline({ array, to = null, lit = [], at = null, own = null }) {
     const { shape, flats, isCopy, isLit } = stretched(array, to, lit, state.cell);
     const whole = to === null ? array : { ...array, shape, values: flats.map((flat) => array.values[flat]) };
     const all = nd.sizeOf(shape.slice(-2));
     const chosen = at ?? (lit.length > 0 ? flats.indexOf(lit[0]) : null);
-    const slice = sliceOf([whole]) === null ? null : chosen === null || whole.cells ? fullest([whole]) : Math.floor(chosen / all);
+    const slice = sliceOf([whole]) === null ? null : to === null && own !== null ? own : chosen === null || whole.cells ? fullest([whole]) : Math.floor(chosen / all);
     const found = map(whole, { slice, most: INLINE });
     const drawn = svgElement("svg", { class: "map", role: "img", "aria-label": shapeText(shape) });
     fill(drawn, whole, found, { isCopy: (i) => isCopy(found.flats[i]) }, found.flats.map((flat) => (flat === at ? "at" : isLit(flat) ? "lit" : null)));
     const em = Math.min(0.85, 3.2 / found.rows, 12 / found.columns);
     Object.assign(drawn.style, { width: `${(found.columns + 0.3) * em}em`, height: `${(found.rows + 0.3) * em}em` });
-    return { drawn, slice: slice === null ? null : sliceText(whole, slice) };
+    const index = slice === null ? null : sliceText(whole, slice);
+    return { drawn, shown: found.block.every((n) => n === 1) ? index : index === null ? shapeText(shape) : word("partOf", { index, shape: shapeText(shape) }) };
   }
 
   // Draw a map into an SVG element, with a frame of a class around some of its cells.

@@ -20,13 +20,15 @@ function fitFormula() {
   const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > formula.getBoundingClientRect().right + 1);
   const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
   const shrink = (least) => {
-    let size = 48;
+    let size = state.step === timeline.count ? 28 : 48; // at the end the graph is more important
     do formula.style.fontSize = `${size}px`;
     while (!fits() && (size -= 4) >= least);
     return size >= least;
   };
   if (camera.TEXT > 12) {
-    if (!shrink(32)) formula.querySelectorAll(".element").forEach((part) => part.remove()); // the lit arrays say it, too
+    const worked = formula.querySelector(".element > mrow");
+    if (!shrink(32)) [...(worked?.children ?? [])].slice(1, -2).forEach((part) => part.remove()); // the lit arrays say it, too; the number stays
+    if (formula.querySelector(".answer > .matrix") !== null && worked?.children.length === 3 || !shrink(28)) worked?.parentNode.remove(); // a matrix shows the number
     shrink(24);
   } else if (innerWidth > 800) return;
   for (const part of wide()) part.replaceWith(...brokenMath(part));

@@ -11,9 +11,11 @@ function arrayView(array, { className = "", ...options } = {}) {
   return tensorFrame([{ title: null, array, className }], options);
 }
 
+const WRITTEN = 32; // elements of an array whose numbers the panel writes out; more would push the rest of the step out of sight
+
 // Show an array beside its name. A large one is drawn small unless the reader can choose one of its cells.
 function labelled(label, array, { className = "", ...options } = {}) {
-  const large = array && !isScalar(array) && !(array.values?.length <= 64);
+  const large = array && !isScalar(array) && !(array.values?.length <= WRITTEN);
   return element("figure", { class: `labelled ${className}` }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
 }
 
@@ -23,7 +25,10 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   const [{ array: first }] = layers;
   const shape = show?.shape ?? first.shape;
   const lead = heat.slices(first, shape);
-  const slice = (shownSlice.get(String(lead)) ?? nd.strides(lead).map((step, axis) => Math.floor(heat.fullest(layers.map(({ array }) => array), shape) / step) % lead[axis])).slice();
+  const at = timeline.at(state.step);
+  const owner = node ?? at?.source ?? at?.target ?? null;
+  const usual = owner === null || show ? null : depends.slice(owner, first);
+  const slice = (shownSlice.get(String(lead)) ?? nd.strides(lead).map((step, axis) => Math.floor((usual ?? heat.fullest(layers.map(({ array }) => array), shape)) / step) % lead[axis])).slice();
   const readout = small ? null : element("output", { class: "readout" });
   const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, svg: svgElement("svg", { class: "map", tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;
@@ -102,7 +107,7 @@ function numbersOrSummary(layers) {
   const names = ["min", "mean", "max", "norm", "zeros"];
   const numbers = (array) => names.map((name) => (name === "zeros" ? `${text(((100 * summaryOf(array).zeros) / nd.sizeOf(array.shape)).toPrecision(3))} %` : text(Number(summaryOf(array)[name]).toPrecision(3))));
   const cells = (tag, texts) => texts.map((one) => element(tag, {}, one));
-  const parts = layers[0].array.values?.length <= 64
+  const parts = layers[0].array.values?.length <= WRITTEN
     ? layers.flatMap(({ array, className, title }) => [title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits, LINE))])
     : [element("table", { class: "summary" }, element("tr", {}, ...cells("th", ["", ...names.map((name) => word(`stat_${name}`))])), ...layers.map(({ array, title }) => element("tr", {}, ...cells("th", [title ?? ""]), ...cells("td", numbers(array)))))];
   const odd = layers.map(({ array }) => summaryOf(array)).filter(({ nans, infs }) => nans + infs > 0);

@@ -9,7 +9,8 @@ const panel = {
     const kind = at === null ? word("beforeAll") : at.kind === "forward" ? word("forwardStep") : word(at.kind === "fit" ? "fitStep" : "backwardStep");
     const line = at === null ? null : original.nodes[at.target].span;
     const where = line ? ` · ${word("lineNumber", { line: line[1] })}` : "";
-    const kicker = element("p", { class: "kicker" }, `${kind}${where}`);
+    const end = step === timeline.count && timeline.turn < timeline.count ? ` · ✓ ${word("allKnown")}` : "";
+    const kicker = element("p", { class: "kicker" }, `${kind}${where}${end}`);
     const maths = at === null ? [element("p", { class: "start" }, word("startTitle", { name: labelOf(graph.end[0]) }))] : equation.math(step);
     return [kicker, element("div", { class: "equation", role: "heading", "aria-level": "2" }, ...maths), turned ? element("span", { class: "badge" }, word("turned")) : this.badge(at)];
   },

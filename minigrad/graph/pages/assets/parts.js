@@ -1,6 +1,7 @@
 // Draws the parts of a scene: a box, a line, and a card for a box that is too small to be read.
 
 const [ROW, TIGHT] = [18, 16]; // the height of a line of text, and of one of many lines, in units of camera.unit
+const CLOSE = 14.5; // the height of a line of a name above a map that is low
 const INSET = 8;
 const MOST_CELL = 18; // the largest cell of a map in a box
 const GROWN = 1.4; // how much larger the end of the program is, as in scenes.py
@@ -33,7 +34,7 @@ class BoxView {
   }
 
   updateNode({ node, alias, scene, more }, lit) {
-    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])].flatMap((name) => [name, name.split(" · ")[0]]), operation: "" }) };
+    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])].flatMap(shortened), operation: "" }) };
     if (more) texts.names = texts.names.map((name) => word("andMore", { name, count: more }));
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
@@ -82,14 +83,14 @@ class BoxView {
     const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
     const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
-    const heats = this.heatSpace(texts, rows, lines.length);
+    const [high, heats] = [ROW, CLOSE].map((row) => [row * unit, this.heatSpace(texts, rows, lines.length, row * unit)]).find((one) => one[1] !== null) ?? [ROW * unit, null];
     const names = lines.map(() => "name");
     const left = rows - lines.length;
     const fits = (text, kind) => widthOf(text, kind) <= room / unit;
     const both = texts.gradient.map((g) => `${texts.value[0]}  ${g}`);
-    if (texts.operation !== "" && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
+    if (texts.operation !== "" && texts.operation !== lines.join("") && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
     if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [texts.has && !both.some((text) => fits(text, "value")) ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
-    const row = Math.min(ROW * unit, heats === null ? (h - 2 * unit) / names.length : Infinity);
+    const row = Math.min(high, heats === null ? (h - 2 * unit) / names.length : Infinity);
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
     Object.assign(this, { names: texts.names, called: called.map((one) => [one].flat().join("")) });
     this.cell = heats?.size ?? null;
@@ -117,16 +118,15 @@ class BoxView {
     return HEAD >= ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
-  // Return whether a class can read it, too: the cells are no smaller than a third of a letter.
+  // Return whether a class can read it, too: the cells are no smaller than a quarter of a letter.
   get isLegible() {
-    return this.isReadable && (this.cell === null || this.cell * camera.scale >= camera.TEXT / 3);
+    return this.isReadable && (this.cell === null || this.cell * camera.scale >= camera.TEXT / 4);
   }
 
   // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
-  heatSpace(texts, rows, above) {
+  heatSpace(texts, rows, above, row) {
     const grid = texts.valueArray && heat.grid(texts.valueArray, texts.slice);
     if (!grid || rows < 1) return null;
-    const row = ROW * this.unit;
     const height = this.about.h - above * row - 6;
     const width = (this.about.w - 2 * INSET - 10) / (texts.gradientArray ? 2 : 1);
     const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows - above >= 3 ? row : 0));
@@ -294,10 +294,12 @@ function broken(parts, room) {
   return lines;
 }
 
-// Return the first text that is not wider than the room. If there is none, the numbers have fewer digits, or else the last text is cut.
+// Return the first text that is not wider than the room. If there is none, the numbers have fewer digits, or else the last text is cut,
+// and a number left out: a part of it would be another number.
 function fitting(options, kind, room) {
+  const isNumber = kind === "value" || kind === "gradient";
   const shorter = kind === "name" || kind === "operation" ? [] : options.map(fewDigits);
-  return [...options, ...shorter].find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
+  return [...options, ...shorter].find((text) => widthOf(text, kind) <= room) ?? (isNumber ? "" : cut(options.at(-1), kind, room));
 }
 
 const fewDigits = (text) => text.replace(/\d+\.\d+(e-?\d+)?/g, (number) => numberText(Number(number).toPrecision(2)));
@@ -412,7 +414,7 @@ function tagOf(name, box, taken, others, pane, isFar) {
     const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
     const near = freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
     if (!isFar) return near;
-    const far = freePlace(nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others], pane);
+    const far = freePlace(nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others, box], pane);
     if (far !== null) group.append(leader(far, box));
     return far;
   };

@@ -13,27 +13,27 @@ function nodeTexts(number) {
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
   const ghost = known ? editing.ghost(number) : null;
   return {
-    names: node.named ? [...new Set([labelOf(number), labelOf(number).split(" · ")[0]])] : [labelOf(number), node.operation && equation.brief(number), node.operation].filter(Boolean),
+    names: node.named ? shortened(labelOf(number)) : [labelOf(number), node.operation && equation.brief(number), node.operation].filter(Boolean),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
     oddGradient: gradients.some(isOdd),
     value: valueTexts(known ? values.map(shortText).join(", ") || "–" : "–", labelOf(number), ghost?.value),
     valueArray: values.length === 1 ? values[0] : null,
-    slice: values.length === 1 && values[0] ? sliceOfNode(number) : null,
+    slice: values.length === 1 && values[0] ? depends.slice(number) : null,
     gradient: hidden ? [`${GRADIENT} ?`] : ghosted(gradientTexts(number, gradients), ghost?.gradient),
     gradientArray: hidden || gradients.length !== 1 ? null : gradients[0],
     has: gradients.some((gradient) => gradient !== null),
   };
 }
 
-// Return the slice of a node's value and gradient that its box shows. It stays the same during the run.
-const sliceOfNode = (() => {
-  const known = new Map();
-  return (number) => {
-    const { values: [value], gradients: [gradient] } = original.nodes[number];
-    if (!known.has(number)) known.set(number, heat.sliceOf([value, gradient].filter((array) => array && nd.sameShape(array.shape, value.shape))));
-    return known.get(number);
+// Return a label, and the label without the round of its loops if nothing else is called so.
+const shortened = (() => {
+  const taken = new WeakMap();
+  return (label) => {
+    if (!taken.has(graph)) taken.set(graph, new Set(graph.nodes.map((_, number) => labelOf(number))));
+    const [short] = label.split(" · ");
+    return short === label || taken.get(graph).has(short) ? [label] : [label, short];
   };
 })();
 
@@ -120,13 +120,16 @@ class SceneView {
     return found;
   }
 
-  // Return what else of a step is worth seeing: the place of its line, and the boxes of the operands that its formula reads.
+  // Return what else of a step is worth seeing, the most important first: the boxes of the operands that its formula reads, those of the
+  // other operands, and the place of its line. `read` is the number of the first.
   about() {
     const { edge, target } = timeline.at(state.step) ?? { edge: null };
-    const read = edge === null ? [] : operandsOf(target).filter((other) => equation.readsLetter(graph.edges[edge], graph.edges[other].argument));
+    const boxesOf = (edges) => edges.flatMap((other) => this.lineWith([other])?.about.from ?? []).map((i) => this.scene.boxes[i]);
+    const read = edge === null ? [] : boxesOf(operandsOf(target).filter((other) => equation.readsLetter(graph.edges[edge], graph.edges[other].argument)));
+    const others = edge === null ? [] : boxesOf(operandsOf(target));
     const ways = this.current.flatMap(({ line }) => (line ? [camera.around(line.about.points.map(([x, y]) => ({ x, y, w: 0, h: 0 })))] : []));
     const places = ways.map(({ left, right, top, bottom }) => ({ x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }));
-    return [...places, ...read.flatMap((other) => this.lineWith([other])?.about.from ?? []).map((i) => this.scene.boxes[i])];
+    return { parts: [...new Set([...read, ...others, ...places])], read: read.length };
   }
 
   lineOf(node, { target, edge, kind }) {
@@ -155,22 +158,37 @@ class SceneView {
     for (const marker of this.svg.querySelectorAll("marker")) setAttributes(marker, { markerWidth: size, markerHeight: size });
   }
 
-  // Point the camera at the step's ends, or at a node. Step 0 shows the whole scene, and `whole` the whole program.
+  // Point the camera at the step's ends, or at a node. Step 0 and the last step show the whole program, and `whole` does.
   aim(node = null, whole = false) {
-    this.current = this.ends();
+    Object.assign(this, { current: this.ends(), aimed: [], least: 0 });
     const wanted = node === null ? this.current.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
     const boxes = wanted.filter((i) => i >= 0).map((i) => this.scene.boxes[i]);
-    this.whole = whole || (boxes.length === 0 && this.number === 0);
+    const isConclusion = node === null && this.number === 0 && state.step === timeline.count; // all gradients of the program at once
+    this.whole = whole || isConclusion || (boxes.length === 0 && this.number === 0);
     if (this.whole || boxes.length === 0) return camera.fit(this.scene, this.pane);
-    for (const more of node === null ? this.about() : []) if (camera.holds([...boxes, more], this.pane)) boxes.push(more);
+    const { parts, read } = node === null ? this.about() : { parts: [], read: 0 };
+    this.least = boxes.length;
+    parts.forEach((more, i) => {
+      if (!boxes.includes(more) && camera.holds([...boxes, more], this.pane)) boxes.push(more);
+      if (i < read) this.least = boxes.length;
+    });
+    this.aimed = boxes;
     camera.frame(boxes, this.scene, this.pane);
   }
 
-  // If the boxes of the step are too small to be read in the whole scene, go nearer to them.
+  // If the boxes of the step are too small to be read in the whole scene, go nearer to them, and leave out as few of the others as
+  // possible. The operands that the formula reads stay.
   nearer() {
-    const ends = this.current.flatMap(({ box }) => this.boxes[box] ?? []); // an end may be outside of the scene
-    if (this.whole || camera.wanted !== null || camera.scale >= camera.near || ends.every((box) => box.isLegible)) return;
-    camera.frame(ends.map(({ about }) => about), this.scene, this.pane, false);
+    if (this.whole || camera.wanted !== null) return;
+    for (let count = this.aimed.length; camera.scale < camera.near && count >= this.least && !this.isLegible(); count--) camera.frame(this.aimed.slice(0, count), this.scene, this.pane, false);
+  }
+
+  // Return whether the boxes of the step are readable at this scale.
+  isLegible() {
+    const boxes = this.aimed.slice(0, this.least).flatMap((about) => this.boxes[this.scene.boxes.indexOf(about)] ?? []);
+    this.setUnit();
+    for (const box of boxes) box.update(box.now, box.lit);
+    return boxes.every((box) => box.isLegible);
   }
 
   // Fly to the place of the camera.
@@ -223,8 +241,9 @@ class SceneView {
       const inside = box !== undefined && camera.isInside(box.about, pane);
       if (box === undefined) return [];
       const text = endText(end.node, end.end === "source");
-      const readable = inside && box.isReadable && (!text.includes(" + ") || Object.values(box.texts).some((part) => part.textContent.includes(text)));
-      if (readable) taken.push(camera.rect(box.about));
+      const isLast = this.whole && state.step === timeline.count; // the last picture is about all boxes
+      const readable = isLast || (inside && box.isReadable && (!text.includes(" + ") || Object.values(box.texts).some((part) => part.textContent.includes(text))));
+      if (readable && !isLast) taken.push(camera.rect(box.about));
       setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
       if (readable) return [];
       const made = card([labelOf(end.node), text].filter(Boolean), rects[end.box], taken, rects.filter((_, i) => i !== end.box), pane, end.end);
@@ -266,7 +285,7 @@ class SceneView {
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren(...this.boxes.flatMap((box) => this.nameAtEdge(box, taken)));
     const rects = this.boxes.map(({ about }) => camera.rect(about));
-    const cut = this.boxes.filter((box) => box.isNamed === false && this.current.every((end) => end.box !== box.index));
+    const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     this.tags.replaceChildren();
     const untagged = (boxes, isFar) => {
       const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane, isFar) }));
@@ -310,7 +329,7 @@ class SceneView {
     const line = this.current.find((end) => end.line)?.line;
     if (!line) return;
     const array = amountOrRaw(state.step);
-    const cells = array && heat.grid(array, heat.sliceOf([array]));
+    const cells = array && heat.grid(array, depends.slice(at.source, array) ?? heat.sliceOf([array]));
     const boxes = this.boxes.map((box) => camera.rect(box.about));
     const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength())).map((at) => camera.point([at.x, at.y]));
     const long = line.path.getTotalLength() * camera.scale;

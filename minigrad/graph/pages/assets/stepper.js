@@ -43,6 +43,7 @@ function draw() {
   data.render();
   play.render();
   document.body.classList.toggle("in-backward", state.step > timeline.turn);
+  document.body.classList.toggle("at-end", state.step === timeline.count);
   renderControls();
   // These come last, because they measure: a text written later would make the browser lay out the page again.
   light();
@@ -120,7 +121,10 @@ function go(step) {
   overview.stop();
   state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
   state.cell = 0;
-  if (timeline.at(state.step) !== null) state.cell = heat.first(depends.of(state.step).answer);
+  if (timeline.at(state.step) !== null) {
+    const { nodes, answer } = depends.of(state.step);
+    state.cell = heat.first(answer, depends.usual(nodes.answer, answer));
+  }
   quiz.begin();
   const at = timeline.at(state.step);
   state.selected = at === null ? graph.end[0] : (at.source ?? at.target);
@@ -132,9 +136,9 @@ function go(step) {
   link();
 }
 
-// Show the scene of the step. Before the first step, that is the whole program.
+// Show the scene of the step. Before the first step, and at the last one, that is the whole program.
 function follow() {
-  const target = timeline.at(state.step)?.target;
+  const target = state.step === timeline.count ? undefined : timeline.at(state.step)?.target;
   state.scene = target === undefined ? 0 : places.ofNode(target);
   state.iteration = target === undefined ? 0 : places.iterationOfNode[target];
 }
