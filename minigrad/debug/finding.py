@@ -58,7 +58,6 @@ ORDER = (
     "vanishing",
     "sign",
     "unbounded",
-    "outweighed",
     "learning rate",
     "slow",
     "nonfinite",

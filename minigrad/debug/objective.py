@@ -10,14 +10,10 @@ import numpy as np
 from ..rules import elementwise, neural, reductions
 from .finding import LIKELY, DebugFinding, check
 from .look import FullLook, TapeValue
-from .run import FEWEST, JOINS, WatchedRun, index_arrays, median
+from .run import FEWEST, WatchedRun, index_arrays, median
 from .shapes import PASSES
 
 BELOW = 20  # how many times its size a loss falls below 0
-FADES, REMAINS = (
-    0.05,
-    0.6,
-)  # the shares of its first value at which a term is gone, and at which another one has not fallen
 AVERAGES = (reductions.mean, reductions.sum, *PASSES)  # operations that keep the sign of what they average
 SCALES = (elementwise.multiply, elementwise.divide)
 
@@ -112,55 +108,4 @@ def _picked(look: FullLook, node: TapeValue) -> bool:
         if index_arrays(node):
             return True
         node = look.operands(node)[0][1]
-    return False
-
-
-@check("outweighed", "tape arrays")
-def outweighed(run: WatchedRun) -> Iterator[DebugFinding]:
-    """A term without data falls to nothing, and the term with the targets stays: the first one is far too heavy."""
-    if len(run.looks) < 3 or len(set(run.watcher.places)) > 1:
-        return
-    old, new = _summands(run.first), _summands(run.last)
-    targets = {y.node.id for y in run.targets(run.last)}
-    data = [_reads(run.last, node, targets) for node in new]
-    if len(old) != len(new) or all(data) or not any(data):
-        return
-    sums = [
-        [sum(float(np.mean(node.value)) for node, own in zip(nodes, data) if own is wanted) for nodes in (old, new)]
-        for wanted in (False, True)
-    ]
-    (start, end), (before, after) = sums
-    if start > 0 and abs(end) < FADES * start and after > REMAINS * before > 0:
-        facts: dict[str, Any] = {"start": f"{start:.3g}", "end": f"{end:.3g}"}
-        facts |= {"before": f"{before:.3g}", "after": f"{after:.3g}"}
-        first = {own: node.at for node, own in zip(new[::-1], data[::-1])}
-        yield run.finding(LIKELY, run.last.step, first[True], first[False], **facts)
-
-
-def _summands(look: FullLook) -> list[TapeValue]:
-    """Return what the last sums of a loss add; the loss itself if it is no sum."""
-    node = look.operations[-1]
-    while node.primitive in (reductions.mean, reductions.sum, *PASSES, *SCALES):
-        parts = [s for _, s in look.operands(node) if s.operation is not None]
-        if len(parts) != 1:
-            break
-        node = parts[0]
-    waiting, found = [node], []
-    for value in waiting:
-        parts = [s for _, s in look.operands(value) if s.operation is not None]
-        found += [value] if value.primitive is not elementwise.add or len(parts) < 2 else []
-        waiting += parts if value.primitive is elementwise.add and len(parts) > 1 else []
-    return found
-
-
-def _reads(look: FullLook, node: TapeValue, wanted: set[int]) -> bool:
-    """Return whether a term, before a parameter joins, compares with a target."""
-    waiting, met = [node], {node.id}
-    for value in waiting:
-        if value.id in wanted:
-            return True
-        if value.primitive not in JOINS:
-            fresh = [s for _, s in look.operands(value) if s.operation is not None and s.id not in met]
-            met |= {s.id for s in fresh}
-            waiting += fresh
     return False

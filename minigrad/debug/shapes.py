@@ -229,8 +229,8 @@ def _normalised(look: FullLook, node: TapeValue) -> int | None:
 def _summed_axes(look: FullLook, node: TapeValue) -> tuple[dict[int, TapeValue], set[int]]:
     """Return the axes of a value along which products with it are summed, each with the operation, and those of plain sums.
 
-    An index that picks one item per row counts as a product. A product whose every element is summed has no axis, unless
-    the other factor sums to one along an axis, as targets do.
+    An index that picks one item per row counts as a product; if it also picks one per column, both axes are right. A product
+    whose every element is summed has no axis, unless the other factor sums to one along an axis, as targets do.
     """
     products: dict[int, TapeValue] = {}
     plain: set[int] = set()
@@ -259,9 +259,13 @@ def _summed_axes(look: FullLook, node: TapeValue) -> tuple[dict[int, TapeValue],
                 if factor is None:
                     plain.add(axes[place])
                 elif not _is_summed(look, reader) or _sums_to_one(factor, value.shape, place):
-                    products.setdefault(axes[place], reader)
+                    for fits in range(n):  # one target in each row and each column, as of pairs, fits both axes
+                        if fits == place or _sums_to_one(factor, value.shape, fits):
+                            products.setdefault(axes[fits], reader)
             elif _picks(reader) and n == 2:
                 products.setdefault(axes[1], reader)
+                if _is_order(reader.keywords["index"][1], value.shape[1]):  # one of each column, too
+                    products.setdefault(axes[0], reader)
             elif reader.primitive in RESHAPES and (moved := _same_axes(axes, value.shape, reader.shape)):
                 waiting.append((reader, moved, factor))
             elif reader.primitive in (elementwise.add, elementwise.log, elementwise.negative, elementwise.multiply):
@@ -275,6 +279,11 @@ def _picks(node: TapeValue) -> bool:
     index = node.keywords.get("index") if node.primitive is indexing.getitem else None
     pair = isinstance(index, tuple) and len(index) == 2 and all(np.ndim(i) == 1 for i in index)
     return pair and np.array_equal(index[0], np.arange(len(index[0])))  # type: ignore[index]
+
+
+def _is_order(places: Any, size: int) -> bool:
+    """Return whether an index takes each of the places once."""
+    return np.array_equal(np.sort(places), np.arange(size))
 
 
 def _same_axes(axes: list[int], shape: Sequence[int], after: Sequence[int]) -> list[int] | None:
