@@ -5,7 +5,8 @@
   const at = timeline.at(state.step);
   const ends = [...document.querySelectorAll("[data-end]")];
   const kinds = new Set(ends.map((end) => end.dataset.end));
-  const needed = at === null ? [] : at.kind === "forward" && operandsOf(at.target).length === 0 ? ["target"] : ["source", "target"];
+  const isLast = state.step === timeline.count; // the whole program is shown, whose closed boxes may hold the ends
+  const needed = at === null || isLast ? [] : at.kind === "forward" && operandsOf(at.target).length === 0 ? ["target"] : ["source", "target"];
   for (const kind of needed) if (!kinds.has(kind)) found.push(`no ${kind}`);
   for (const end of ends) {
     const { left, right, top, bottom } = end.querySelector("rect:not(.shadow)").getBoundingClientRect();
