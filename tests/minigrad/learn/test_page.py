@@ -75,7 +75,7 @@ def said(known: dict[str, Any], language: str = "en") -> str:
 
 
 def program(known: dict[str, Any]) -> str:
-    return "\n".join(line for file in known["program"]["files"] for line in file["lines"])
+    return "\n".join(line for file in known["program"] for line in file["lines"])
 
 
 def asked() -> dict[tuple[str, str], tuple[Verdict, Any]]:
