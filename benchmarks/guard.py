@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmarks.harness import Row
 
-# Of the real works those whose turns are short and alike, so that a ratio over its limit is the code's fault. The limits were
-# set in November 2026 on an AMD EPYC with two cores.
+# These works take a short time, which hardly changes from turn to turn. So the code is at fault if a ratio is over its limit.
+# The limits were set in November 2026 on an AMD EPYC with two cores.
 REAL = {
     "gpt": 1.46,
     "vit": 1.24,

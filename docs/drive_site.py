@@ -28,11 +28,10 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-ROOT = Path(__file__).parents[1]
+from docs.site_browser import ROOT, QuietHandler, Site, check
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MINUTES = 10
 MEGABYTES = 25  # that a lesson may load
 WRONG = "    return (f(x + h) - f(x)) / h\n"
 RIGHT = "    return (f(x + h) - f(x - h)) / (2 * h)\n"
@@ -58,77 +57,6 @@ WORDS = {
         "probably": "考えられる原因",
     },
 }
-
-
-class Site:
-    """The built site in one browser. Its profile stays, so that what a page keeps is there when the browser is opened again."""
-
-    def __init__(self, browser: Callable[[], Any], base: str, server: str) -> None:
-        self.browser, self.context, self.base, self.server = browser, browser(), base, server
-        self.requests, self.elsewhere = dict[str, int](), list[str]()
-        self.page: Any = None
-
-    def restart(self) -> None:
-        """Close the browser and open it again."""
-        self.close()
-        self.context.close()
-        self.context = self.browser()
-
-    def open(self, name: str, *, ready: bool = True) -> Any:
-        self.close()
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000 * MINUTES)
-        self.page.on("dialog", lambda dialog: dialog.accept())
-        self.page.on("request", self._seen)
-        self.page.on("requestfailed", self._refused)
-        self.page.on("pageerror", lambda error: sys.exit(f"{name}: {error}"))
-        self.page.goto(f"{self.base}{name}")
-        if ready:
-            self.page.locator("html.live-ready").wait_for(state="attached")
-        return self.page
-
-    def close(self) -> None:
-        """Close the page. It may have asked for nothing outside of the site that its content policy did not refuse."""
-        if self.page is not None:
-            check(not self.elsewhere, f"the page asked for {', '.join(self.elsewhere)}")
-            self.page.close()
-            self.page = None
-
-    def _refused(self, request: Any) -> None:
-        if request.failure == "csp" and request.url in self.elsewhere:
-            self.elsewhere.remove(request.url)
-
-    def _seen(self, request: Any) -> None:
-        if not request.url.startswith((self.base, "blob:", "data:")):
-            self.elsewhere.append(request.url)
-            return
-        path = ROOT / "out" / "docs" / unquote(request.url.removeprefix(self.base)).partition("#")[0]
-        self.requests[path.name] = path.stat().st_size if path.is_file() else 0
-
-    def put(self, text: str, number: int = 0) -> None:
-        """Write a program into an editor, as a reader who selects all and pastes."""
-        editor = self.page.locator(".live-editor .cm-content").nth(number)
-        editor.click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.insert_text(text)
-
-    def press(self, name: str, number: int = 0) -> float:
-        """Press a button, and wait until Python is done. Return the seconds."""
-        start = time.perf_counter()
-        self.page.get_by_role("button", name=name, exact=True).nth(number).click()
-        self.done()
-        return time.perf_counter() - start
-
-    def done(self) -> None:
-        self.page.locator("html[data-live=idle]").wait_for(state="attached")
-
-    def results(self, number: int = 0) -> str:
-        return str(self.page.locator(".live-results").nth(number).inner_text())
-
-
-def check(right: bool, what: str) -> None:
-    if not right:
-        sys.exit(f"FAILED: {what}")
 
 
 def learner(site: Site) -> None:
@@ -268,9 +196,8 @@ def frozen(site: Site) -> None:
             for _ in range(5):
                 site.press("Check")
                 got = site.page.locator(".live-results .live-text").first.text_content()
-                if (
-                    LATE not in got or LATE in wanted
-                ):  # a page's limit is one of the clock, which a busy machine may reach
+                # The limit of a page is one of the clock, which a busy machine may reach.
+                if LATE not in got or LATE in wanted:
                     break
             if got.startswith(wanted.strip()):
                 same += 1
@@ -592,11 +519,6 @@ def main() -> None:
         site.context.close()
     if options.write:
         write_figures()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: Any) -> None:
-        """Say nothing of each request."""
 
 
 if __name__ == "__main__":

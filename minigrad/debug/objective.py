@@ -73,9 +73,8 @@ def unbounded(run: WatchedRun) -> Iterator[DebugFinding]:
         given = _rows_given(look, lowest.node)
         turned = lowest.turned.at if lowest.turned is not None else None
         product = lowest.node.primitive is elementwise.multiply  # of a prediction: it may have any sign
-        meant = (
-            turned is None or product or float(np.min(lowest.node.value)) < 0
-        )  # else a term that is never negative got a minus
+        # Otherwise a term that is never negative got a minus.
+        meant = turned is None or product or float(np.min(lowest.node.value)) < 0
         made = run.history(look, given[0])[:1] if given and meant else []
         yield run.finding(LIKELY, 0, *made, *([] if made else [turned]), lowest.node.at, run.backward, **facts)
 

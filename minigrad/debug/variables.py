@@ -14,14 +14,8 @@ from ..engine.tensor import Tensor
 
 DEEPEST = 6  # nested containers that are searched for tensors and arrays
 MOST_VALUES = 4000  # values that are searched
-LIBRARIES = (
-    "numpy",
-    "builtins",
-    "types",
-    "minigrad",
-    "collections",
-    "functools",
-)  # modules whose objects are not searched
+# Modules whose objects are not searched.
+LIBRARIES = "numpy", "builtins", "types", "minigrad", "collections", "functools"
 
 
 def frames_of(frame: FrameType | None) -> Iterator[FrameType]:

@@ -51,7 +51,7 @@ for epoch in range(40):
     if epoch % 10 == 9:
         print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}")
 
-# This year's apples come off the line, and nobody has graded them yet.
+# This year's apples come off the line. They have no grades yet.
 this_year = Season.picked(600, rng, graded=False)
 with mg.no_grad():
     grades = model(this_year.table[:, 1 : 1 + x.shape[1]].astype(np.float32)).numpy().argmax(axis=1)

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 TEXT, SMALL, LINE = 13, 11, 18  # px
 PADDING = 22
 NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
-CELL, MOST_CELLS = (
-    12,
-    8,
-)  # of a map in a box: the size of a cell in px, and the rows it has room for; twice as many columns
+# Of a map in a box: the size of a cell in px, and the rows for which there is room. There is room for twice as many columns.
+CELL, MOST_CELLS = 12, 8
 WIDEST = 260
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
@@ -296,9 +294,8 @@ class _Scene:
         layers = put_on_layers(len(self.boxes), list(self.lines)).layers
         layer = {box: number for number, row in enumerate(layers) for box in row}
         read = {target for _, target in self.lines}
-        copies: dict[
-            int, tuple[int, int]
-        ] = {}  # leaf -> the box that the next reader uses, and the layer above its first reader
+        # leaf -> the box that the next reader uses, and the layer above the first reader of this box
+        copies: dict[int, tuple[int, int]] = {}
         lines: dict[tuple[int, int], list[list[int]]] = {}
         for (source, target), edges in sorted(self.lines.items(), key=lambda item: layer[item[0][1]]):
             box = source

@@ -34,9 +34,9 @@ A fifth set of 119 answers (origin ``fifth``) was written after these changes, a
 was asked for the most common mistakes of a class: 112 right (94.1 %), 5 by their family, none not named, 1 wrong (0.8 %), 1
 accepted (7.3, refused since). Their mistakes are more usual than those of the fourth set, so part of the gain is theirs.
 
-Up to then the bank also made a mutant of each slip that could be made anywhere in a solution, 4,736 of them. Of the 603
-answers that were named in all sets, 16 were named by such a mutant alone, 2 of them in the fifth set. These have lines of
-their own now, and the slips are gone.
+Until then, a generator also made 4,736 programs, each with one slip in one place of a solution. It alone named 16
+of the 603 answers that were named in all sets, 2 of them in the fifth. The bank has lines for these 16 now, and the generator
+is gone.
 """
 
 from __future__ import annotations
