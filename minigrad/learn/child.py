@@ -23,9 +23,8 @@ from typing import IO, Any
 
 from minigrad.learn.answer import MOST_SAID, answer, failure
 
-WAITING = (
-    6  # times the limit of the processor's time: so long may a program take that waits without using the processor
-)
+# So many times the limit of the processor's time may a program take that waits without using the processor.
+WAITING = 6
 
 
 def run_in_process(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
