@@ -97,7 +97,8 @@ def signs(run: WatchedRun) -> Iterator[DebugFinding]:
             )
             given = given or any(index_arrays(reader) for reader in look.readers(inner)) or _picked(look, inner)
             if logs and given and sign > 0:
-                yield run.finding(LIKELY, look.step, node.at, look.operations[-1].at, operation=inner.operation)
+                facts: dict[str, Any] = {"operation": inner.operation, "mean": f"{float(np.mean(inner.value)):.3g}"}
+                yield run.finding(LIKELY, look.step, node.at, look.operations[-1].at, **facts)
                 return
 
 
