@@ -65,7 +65,7 @@ def debug_page(
     if look.step != step:
         said.append(words["again"].format(step) if again else words["near"].format(step, look.step))
     field = f'<input id="step" type="number" min="0" max="{watcher.steps - 1}">'
-    body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
+    body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>" + f"<p>{words['grades']}</p>" * bool(findings)]
     body.append(f'<div class="curves">{_curves(run, words, step if findings else None)}</div><p>{" ".join(said)}</p>')
     body.append(f'<p>{words["hint"]} <label>{words["go"]} {field}</label></p><p id="chosen" aria-live="polite"></p>')
     arrays = list(batch_arrays(look))[:ARRAYS]
@@ -76,7 +76,7 @@ def debug_page(
         loss, shown = (look.loss, look.step) if again is None else (again.loss, step)
         operation = _operation(look, findings[0]) if again is None else again.operation
         frame, inner = _stepper(loss, shown, operation, language)
-        body.append(f"<h2>{words['stepper'].format(shown)}</h2>{frame}")
+        body.append(f"<h2>{words['stepper'].format(shown)}</h2><p>{words['walk']}</p>{frame}")
     saved = Page(path)
     whole = page(
         words["heading"], "\n".join(body), SCRIPT, _numbers(run, words), STYLE, language=language, framed=inner
@@ -90,7 +90,9 @@ def _curves(run: WatchedRun, words: Mapping[str, str], mark: int | None) -> str:
     places = run.watcher.places
     several = len({place for place in places if place is not None}) > 1
     lines = [words["line"].format(place[1]) if place else "" for place in places] if several else ()
-    return loss_svg(run.watcher.losses, words["loss"], mark, lines) + run.watcher.river.svg(words["river"], mark)
+    return loss_svg(run.watcher.losses, words["loss"], mark, lines, words["log"]) + run.watcher.river.svg(
+        words["river"], mark
+    )
 
 
 def _operation(look: FullLook, finding: DebugFinding) -> int:

@@ -129,11 +129,18 @@ class GradientRiver:
         return self.svg() if self.steps else f"<p>{self!r}</p>"
 
 
-def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = None, lines: Sequence[str] = ()) -> str:
+def loss_svg(
+    losses: Sequence[float],
+    title: str = "Loss",
+    mark: int | None = None,
+    lines: Sequence[str] = (),
+    on_log: str = ", log scale",
+) -> str:
     """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps.
 
     A single step is a dot. ``mark`` is a step at which it draws a line. ``lines`` has for each step the line of the program
-    that began it: the losses of different ones, such as those of two networks in turn, are curves of their own.
+    that began it: the losses of different ones, such as those of two networks in turn, are curves of their own. ``on_log``
+    ends the title if the scale is logarithmic: all losses are positive, and the largest is over 100 times the smallest.
     """
     groups, of = _groups(len(losses)), [*lines] or [""] * len(losses)
     kinds = list(dict.fromkeys(of))[: len(COLORS)]
@@ -145,7 +152,7 @@ def loss_svg(losses: Sequence[float], title: str = "Loss", mark: int | None = No
     log = len(positive) == len([v for v in values if math.isfinite(v)]) and max(positive, default=1) > 100 * min(
         positive, default=1
     )
-    scale = _Scale(values, log)
+    scale, title = _Scale(values, log), title + on_log * log
     wide = (WIDTH - LEFT) / max(1, len(groups))
     parts = []
     for color, steps in zip(COLORS, curves.values()):

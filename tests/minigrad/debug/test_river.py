@@ -56,6 +56,7 @@ def test_long_trainings_are_drawn_in_groups_and_keep_their_spike() -> None:
 
 def test_the_height_of_a_loss_is_proportional_to_its_logarithm_if_it_spans_decades() -> None:
     heights = re.findall(r",([\d.]+)", re.search(r'points="([^"]*)"', loss_svg([1.0, 100.0, 1e4]))[1])  # type: ignore[index]
+    assert ">Loss, log scale<" in loss_svg([1.0, 100.0, 1e4]) and ">Loss<" in loss_svg([1.0, 100.0])
     top, middle, bottom = map(float, heights[::-1])
     assert middle == pytest.approx((top + bottom) / 2)
 
