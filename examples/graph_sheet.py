@@ -115,7 +115,7 @@ def boxes(end: Tensor, names: Mapping[str, Any]) -> tuple[dict[int, Box], list[t
     graph = mg.draw_dot(end, {name: value for name, value in known.items() if value.is_leaf and value.requires_grad})
     end.backward(retain_graph=True)
     found: dict[int, Box] = {}
-    into = graph.edges_into()
+    into = graph.edges_into
     behind: dict[int, set[int]] = {}  # the boxes that each value is computed from, through what has no name
     for node in graph.nodes:
         sources = {

@@ -106,7 +106,7 @@ class _SecondRun:
         self.chosen = [i for i, n in enumerate(self.plain) if n.kind != "constant"] + [len(self.plain)] * several
         self.wanted = [n.id for n in self.plain if n.kind != "constant"]
         self.expected = [end.value] + [n.cotangent for n in self.given if n.kind != "constant"]
-        self.operands: dict[int, dict[str, tuple[int, Edge]]] = {number: {} for number in graph.edges_into()}
+        self.operands: dict[int, dict[str, tuple[int, Edge]]] = {number: {} for number in graph.edges_into}
         for i, edge in enumerate(graph.edges):
             self.operands[edge.target][edge.argument] = i, edge
         self.tensors: dict[int, Any] = {}  # the result of each node; constants are plain paper
@@ -122,7 +122,7 @@ class _SecondRun:
 
     def run(self, arguments: Arguments) -> None:
         """Run all operations, and the backward pass."""
-        names = {node.id: _name_of(node, self.graph) for node in self.graph.operations()}
+        names = {node.id: _name_of(node, self.graph) for node in self.graph.operations}
         recording = self.recording = Recording(Paper)
         self.statements, starts = recording.statements, dict[int, Leaf]()
         for node, argument in zip(self.given, arguments.leaves):
@@ -131,7 +131,7 @@ class _SecondRun:
                 leaf = starts[node.id] = Leaf(None, paper.shape, paper.dtype)
                 self.tensors[node.id], recording.values[leaf] = make_tensor(paper, leaf), paper._value
         with Observer(recording), ensure_recording():
-            for node in self.graph.operations():
+            for node in self.graph.operations:
                 recording.result_name, recording.source = names[node.id], node.source or SourceLine("", 0, "")
                 self.forward(node)
             self.begin, end = len(self.statements), self.tensors[self.end.id]

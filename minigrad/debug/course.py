@@ -249,7 +249,7 @@ def _switch_forgotten(run: WatchedRun, trained: set[At]) -> Iterator[DebugFindin
 
 def _detached(look: FullLook) -> Iterator[Any]:
     """Yield the lines that led to values which the program takes out of the tape and gives back to it as arrays."""
-    entering = {address(use.raw) for uses in look.edges_into().values() for use in uses if np.ndim(use.raw)} - {0}
+    entering = {address(use.raw) for uses in look.edges_into.values() for use in uses if np.ndim(use.raw)} - {0}
     for entry, _, answer in look.window.made:
         note = note_of(entry)
         if note is not None and address(answer) in entering:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .._source import SourceLine, of_library, user_place
-from ..engine.fitting import fit
 from ..engine.observers import active
 from ..engine.tape import Entry, Leaf, entry_of
 from ..engine.tensor import Tensor, make_tensor
@@ -190,8 +189,7 @@ class FullLook:
                     values[source].key = places[place] if tensor is None else ("tensor", id(tensor))
                     if place in self.fresh:
                         values[source].key = "fresh", self.step, places[place]
-                term = note.contributions[i] if note.contributions else None
-                term = None if term is None or parent is None else fit(term, parent, entry)
+                term = note.terms[i] if note.terms else None
                 if term is not None and type(place) is Leaf:
                     before = values[source].cotangent
                     values[source].cotangent = term if before is None else before + term
@@ -205,8 +203,9 @@ class FullLook:
         """The operations and the values that they read, in order of execution."""
         return self._tape[0]
 
+    @property
     def edges_into(self) -> dict[int, list[Use]]:
-        """Return the operands of each operation, by its id."""
+        """The operands of each operation, by its id."""
         return self._tape[1]
 
     @functools.cached_property
@@ -221,7 +220,7 @@ class FullLook:
     def out(self) -> dict[int, list[Use]]:
         """The uses of each value, by its id."""
         found: dict[int, list[Use]] = defaultdict(list)
-        for uses in self.edges_into().values():
+        for uses in self.edges_into.values():
             for use in uses:
                 found[use.source].append(use)
         return found
@@ -229,19 +228,19 @@ class FullLook:
     @functools.cached_property
     def given(self) -> list[tuple[TapeValue, Use]]:
         """The arrays that the program gives to operations, each with its operation."""
-        pairs = [(node, use) for node in self.operations for use in self.edges_into()[node.id]]
+        pairs = [(node, use) for node in self.operations for use in self.edges_into[node.id]]
         return [(node, use) for node, use in pairs if self.nodes[use.source].kind == "constant" and np.ndim(use.raw)]
 
     def after(self, ids: set[int]) -> set[int]:
         """Return the ids of some values, and of the operations that depend on them."""
         found = set(ids)
         for node in self.operations:
-            if any(use.source in found for use in self.edges_into()[node.id]):
+            if any(use.source in found for use in self.edges_into[node.id]):
                 found.add(node.id)
         return found
 
     def operands(self, node: TapeValue) -> list[tuple[Use, TapeValue]]:
-        return [(use, self.nodes[use.source]) for use in self.edges_into().get(node.id, ())]
+        return [(use, self.nodes[use.source]) for use in self.edges_into.get(node.id, ())]
 
     def readers(self, node: TapeValue) -> list[TapeValue]:
         return [self.nodes[use.target] for use in self.out[node.id]]

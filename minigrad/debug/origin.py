@@ -70,7 +70,7 @@ def origin_of_step(
     found = first_nonfinite(graph)
     if found is None or lines[-1] is None:
         return BadNumber(step, [lines[-1]], "unclear", {"what": "gradient" if inputs is None else "loss"}, whole, 0)
-    operation = [node.id for node in graph.operations()].index(found.node.id)
+    operation = [node.id for node in graph.operations].index(found.node.id)
     entry = entries[operation]
     own = dict(zip(entries, lines))
     before = next((own[parent] for parent in entry.parents if type(parent) is Entry and parent in own), None)

@@ -49,7 +49,7 @@ def own_rules(run: WatchedRun) -> Iterator[DebugFinding]:
         from ..graph.record.derivatives import comparisons  # few programs need it
 
         chosen = {node.id: at for (_, at), node in declared.items()}
-        every = list(look.graph.operations())
+        every = look.graph.operations
         own = {graph.id: node for graph, node in zip(every, look.operations) if node.id in chosen}
         for edge, found in comparisons(look.graph, [g for g in every if g.id in own]):
             if found.verdict == "wrong" and found.numeric != 0:  # 0: a staircase, whose rule may be meant so
@@ -458,7 +458,7 @@ def masks(run: WatchedRun) -> Iterator[DebugFinding]:
                     mask.shape[-1] == mask.shape[-2] or weak is not None or _may_hide(run, look, mask.shape)
                 ):
                     nothing.setdefault(node.at, (look, node, use, weak))
-            for use in look.edges_into()[node.id] if node.primitive is linalg.matmul else ():
+            for use in look.edges_into[node.id] if node.primitive is linalg.matmul else ():
                 even = _pools_evenly(look, use)
                 if even and any(pads(x.array) for x in run.inputs(look)):
                     nothing.setdefault(node.at, (look, node, use, None))
@@ -555,7 +555,7 @@ def _square_weights(look: FullLook, node: TapeValue) -> tuple[Any, Use | None]:
     use: Use | None = None
     weights = node.value if node.primitive is neural.softmax else None
     if node.primitive is attention.scaled_dot_product_attention:
-        query, key = (use.shape[-2] for use in look.edges_into()[node.id][:2])
+        query, key = (use.shape[-2] for use in look.edges_into[node.id][:2])
         found = masks_of(look, node)
         if query != key or query < 2:
             return None, None

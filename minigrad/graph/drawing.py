@@ -211,7 +211,7 @@ make_dot = draw_dot
 
 def _check_numbers(drawing: Drawing) -> None:
     """Raise an error unless a trace has recorded the numbers of the nodes, and they are few."""
-    for node in drawing.operations():
+    for node in drawing.operations:
         if node.value is None:
             raise GraphError(
                 f"draw_dot(..., tensors=True) needs a trace, and '{node.operation}' was recorded outside of one: compute the "

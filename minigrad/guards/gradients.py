@@ -96,7 +96,7 @@ class gradient_health:
         """For the id of each activation "dead" and the share of units that are 0 for each row of the batch, or "saturated" and
         the share of elements at which it is flat (of a softmax that weighs a sum: of rows with all weight on one place)."""
         readers: dict[int, set[Any]] = defaultdict(set)
-        for operands in self._run.edges_into().values():
+        for operands in self._run.edges_into.values():
             for edge in operands:
                 readers[edge.source].add(self._run.nodes[edge.target].primitive)
         found = {node.id: _units(node.primitive, node.value, readers[node.id]) for node in self._run.nodes}

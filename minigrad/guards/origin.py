@@ -36,14 +36,16 @@ class ObservedRun(Protocol):
         Each has ``id`` (its place), ``kind``, ``operation``, ``primitive``, ``value``, ``cotangent`` and ``label``.
         """
 
+    @property
     def edges_into(self) -> Mapping[int, Sequence[Any]]:
-        """Return the operands of each operation to search, by its id.
+        """The operands of each operation to search, by its id.
 
-        Each has ``source``, ``target``, ``argument``, ``output``, ``value``, ``raw`` and ``contribution``.
+        Each has ``source``, ``target``, ``argument``, ``output``, ``value``, ``raw``, ``contribution`` and ``sum``.
         """
 
+    @property
     def contributions(self) -> Sequence[Any]:
-        """Return the operands with a derivative from a sweep, in the order of the sweep."""
+        """The operands with a derivative from a sweep, in the order of the sweep."""
 
 
 class Origin(NamedTuple):
@@ -73,17 +75,17 @@ class Origin(NamedTuple):
     @property
     def was_given(self) -> bool:
         """Whether a value with which the computation began already held one, such as a weight after a bad update."""
-        operands = self.run.edges_into()[self.node.id] if self.edge is None else ()
+        operands = self.run.edges_into[self.node.id] if self.edge is None else ()
         return any(self.run.nodes[edge.source].operation is None and is_bad(edge.value) for edge in operands)
 
     def _values(self) -> dict[str, Any]:
-        edges = self.run.edges_into()[self.node.id]
+        edges = self.run.edges_into[self.node.id]
         return {edge.argument: edge.value for edge in edges if edge.value is not None}
 
     def _called(self, name: str) -> str:
         if name == "ans":
             return "its result"
-        edge = next(edge for edge in self.run.edges_into()[self.node.id] if edge.argument == name)
+        edge = next(edge for edge in self.run.edges_into[self.node.id] if edge.argument == name)
         return called(edge, self.run, self.naming)
 
     @property
@@ -92,7 +94,7 @@ class Origin(NamedTuple):
         node, edge, made, values = self.node, self.edge, self.made, self._values()
         if edge is None:
             numbers = numbers_there(node.primitive, made, values)
-            for operand in self.run.edges_into()[node.id]:
+            for operand in self.run.edges_into[node.id]:
                 if is_bad(numbers.get(operand.argument, operand.value)):
                     what = "a NaN" if is_nan(operand.value) else "an infinity"
                     given = self.run.nodes[operand.source].operation is None
@@ -145,7 +147,7 @@ def first_nonfinite(run: ObservedRun) -> Origin | None:
 
 def first_forward(run: ObservedRun) -> Origin | None:
     """Return the first operation whose result is not finite although its operands are, or were given so."""
-    marks, into = forward_marks(run), run.edges_into()
+    marks, into = forward_marks(run), run.edges_into
 
     def came_from_before(edge: Any) -> bool:
         made_bad = edge.source in marks or run.nodes[edge.source].value is None  # None: it is not known
@@ -171,7 +173,7 @@ def forward_marks(run: ObservedRun) -> dict[int, str]:
     A culprit is an operation that made a NaN or an infinity from finite operands, or a given value that already held one. A
     victim has a marked operand.
     """
-    into = run.edges_into()
+    into = run.edges_into
     marks: dict[int, str] = {}
     meant: set[int] = set()
     for node in run.nodes:
@@ -191,22 +193,14 @@ def forward_marks(run: ObservedRun) -> dict[int, str]:
 
 def bad_contributions(run: ObservedRun) -> Iterator[tuple[Any, Any]]:
     """Yield each operand whose derivative is not finite, or makes the sum of a gradient overflow, with this sum (or None)."""
-    for edge, before, total in summed_contributions(run):
+    sums: dict[tuple[int, int], Any] = {}
+    for edge in run.contributions:
+        place = edge.source, edge.output or 0
         if is_bad(edge.contribution):
             yield edge, None
-        elif is_bad(total) and not is_bad(before):
-            yield edge, total
-
-
-def summed_contributions(run: ObservedRun) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield each operand with a derivative, in the order of the sweep, and the gradient of its source before and after it."""
-    sums: dict[tuple[int, int], Any] = {}
-    for edge in run.contributions():
-        place = edge.source, edge.output or 0
-        before = sums.get(place)
-        with np.errstate(all="ignore"):
-            sums[place] = edge.contribution if before is None else before + edge.contribution
-        yield edge, before, sums[place]
+        elif is_bad(edge.sum) and not is_bad(sums.get(place)):
+            yield edge, edge.sum
+        sums[place] = edge.sum
 
 
 # --- A single entry of a tape ---
@@ -224,7 +218,7 @@ class EntryRun:
         self, entry: Entry, known: Mapping[str, Any], cotangent: Any = None, raws: Iterable[Any] | None = None
     ) -> None:
         self.nodes: list[Any] = []
-        self._edges: list[Any] = []
+        edges: list[Any] = []
         for name, parent, raw in zip(argument_names(entry), entry.parents, raws or [None] * len(entry.parents)):
             value, leaf = known.get(name), parent if type(parent) is Leaf else None
             if parent is None and value is None:  # not given, or not kept
@@ -235,18 +229,16 @@ class EntryRun:
             node.label = "" if tensor is None else tensor.name or ""
             term = None if parent is None else raw
             self.nodes.append(node)
-            edge = Live(source=i, target=-1, argument=name, output=None, value=value, raw=raw, contribution=term)
-            self._edges.append(edge)  # -1: the last node, which is the operation
+            edge = Live(
+                source=i, target=-1, argument=name, output=None, value=value, raw=raw, contribution=term, sum=term
+            )
+            edges.append(edge)  # -1: the last node, which is the operation
         primitive, made = entry.primitive, known.get("ans")
         node = Live(kind="operation", operation=primitive.name, primitive=primitive, value=made, cotangent=cotangent)
         node.id = len(self.nodes)
         self.nodes.append(node)
-
-    def edges_into(self) -> dict[int, list[Any]]:
-        return {len(self._edges): self._edges}
-
-    def contributions(self) -> list[Any]:
-        return [edge for edge in self._edges if edge.contribution is not None]
+        self.edges_into = {node.id: edges}
+        self.contributions = [edge for edge in edges if edge.contribution is not None]
 
 
 def argument_names(entry: Entry) -> Sequence[str]:

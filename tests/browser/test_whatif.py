@@ -62,7 +62,7 @@ def traced(f: Callable[..., Any], *arrays: Any) -> Graph:
 def again(graph: Graph, edits: dict[int, Any]) -> Graph:
     """The operations of a graph run again by minigrad, from edited leaves and the same constants."""
     results: list[Any] = []
-    into = graph.edges_into()
+    into = graph.edges_into
     with mg.trace():
         for node in graph.nodes:
             if node.operation is None:

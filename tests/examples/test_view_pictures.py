@@ -50,6 +50,6 @@ def test_the_wrong_rule_is_the_one_that_is_planted() -> None:
 
 def test_the_orders_are_a_lane_each() -> None:
     graph = orders()
-    named = {node.name: (node.lane, node.value) for node in graph.operations() if node.name}
+    named = {node.name: (node.lane, node.value) for node in graph.operations if node.name}
     assert {name: lane for name, (lane, _) in named.items()} == {"y": 0, "y'": 1, "y''": 2}
     np.testing.assert_allclose([named[name][1] for name in ("y", "y'", "y''")], [8, 12, 12], rtol=1e-15)

@@ -109,6 +109,6 @@ def test_a_cell_that_ipython_times_keeps_its_names() -> None:
         "    h = early(h)\n    loss = h * 3\n",
         silent=True,
     )
-    labels = [node.label for node in mg.draw_dot(shell.user_ns["loss"]).operations()]
+    labels = [node.label for node in mg.draw_dot(shell.user_ns["loss"]).operations]
     assert labels[:2] == ["h₁ · t=0", "h · t=1"] or labels[:2] == ["h · t=0", "h · t=1"]
     assert labels[2].startswith(("h", "multiply")) and labels[3] == "loss"

@@ -17,7 +17,7 @@ class CallsAround:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rounds = Rounds(list(graph.operations()))
+        self.rounds = Rounds(graph.operations)
 
     def around(self, node: Node) -> list[Step]:
         """Return the loops and calls around an operation, outermost first."""

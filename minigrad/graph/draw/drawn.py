@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..record.model import Edge, Graph, ModuleBox, Node
 
-_facts = {kind: attrgetter(*[each.name for each in fields(kind)]) for kind in (Node, Edge, ModuleBox)}
+_facts = {kind: attrgetter(*[each.name for each in fields(kind) if each.init]) for kind in (Node, Edge, ModuleBox)}
 Said = Mapping[str, Any]  # what a view says about a node or an edge: some fields of its record in a drawing
 AnyDrawn = TypeVar("AnyDrawn", bound="DrawnGraph")  # a function that simplifies a Drawing returns a Drawing
 
@@ -96,7 +96,6 @@ class DrawnGraph(Graph):
             **how,
         )
 
-    if TYPE_CHECKING:  # the methods of a Graph return its own records
-
-        def operations(self) -> Iterator[DrawnNode]: ...
-        def edges_into(self) -> dict[int, list[DrawnEdge]]: ...  # type: ignore[override]
+    if TYPE_CHECKING:  # a Graph computes them from its own records
+        operations: Sequence[DrawnNode] = field(init=False)
+        edges_into: Mapping[int, Sequence[DrawnEdge]] = field(init=False)

@@ -57,9 +57,9 @@ def _operations(units: Sequence[Unit]) -> list[int]:
 
 def program(graph: Graph) -> Unit:
     """Return the folded units of a whole graph. Pages show them as scenes, and large drawings draw them once."""
-    folder = Folder(graph.edges_into(), _rounds(graph))
+    folder = Folder(graph.edges_into, _rounds(graph))
     content: dict[int | None, list[Unit]] = defaultdict(list)
-    for node in graph.operations():
+    for node in graph.operations:
         content[node.module].append(folder.operation(node))
     for module in reversed(graph.modules):  # a module comes after the module around it
         if module.id in content:
@@ -72,10 +72,10 @@ def _rounds(graph: Graph) -> dict[int, list[Hashable]]:
 
     A trace stores a limited number of calls. Only the rounds in frames that are stored for all operations can be compared.
     """
-    outside = max((node.outside for node in graph.operations()), default=0)
+    outside = max((node.outside for node in graph.operations), default=0)
     return {
         node.id: [*rounds_around(node, 0, max(0, node.outside + len(node.rounds) - outside))]
-        for node in graph.operations()
+        for node in graph.operations
     }
 
 

@@ -15,13 +15,13 @@ def with_lanes(graph: AnyDrawn) -> AnyDrawn:
     Each lane has all modules, even empty ones. An operation of a backward pass goes into the same module as the forward
     operation whose rule it is part of, so every lane has the same boxes. A value goes into the lane that reads it first.
     """
-    first_read = {node.id: node.lane for node in graph.operations()}
+    first_read = {node.id: node.lane for node in graph.operations}
     for edge in graph.edges:
         lane = graph.nodes[edge.target].lane
         first_read[edge.source] = min(lane, first_read.get(edge.source, lane))
     numbers: dict[tuple[int, int | None], int | None] = {}
     modules: list[DrawnBox] = []
-    for lane in range(1 + max(node.lane for node in graph.operations())):
+    for lane in range(1 + max(node.lane for node in graph.operations)):
         numbers[lane, None] = len(modules)
         modules.append(DrawnBox(len(modules), f"backward {lane}" if lane else "forward", KIND, None))
         for module in graph.modules:  # a module comes after the module around it

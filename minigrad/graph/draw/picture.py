@@ -373,7 +373,7 @@ def _beside(graph: DrawnGraph) -> dict[int, list[int]]:
         return {}
     uses = Counter(edge.source for edge in graph.edges)
     beside = {}
-    for operation, edges in graph.edges_into().items():
+    for operation, edges in graph.edges_into.items():
         own = [edge.source for edge in edges if uses[edge.source] == 1]
         own = [i for i in own if graph.nodes[i].kind in ("parameter", "constant")]
         module = graph.nodes[operation].module

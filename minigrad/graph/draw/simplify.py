@@ -27,7 +27,7 @@ def simpler(graph: AnyDrawn, *, depth: int | None = None) -> Iterator[AnyDrawn]:
     Equal layers and the steps of a loop are drawn once. Then modules become boxes, unless ``depth`` says which ones do.
     """
     whole, outer = graph, 0
-    if any(node.lane for node in graph.operations()):
+    if any(node.lane for node in graph.operations):
         whole, outer = _with_modules_in_use(with_lanes(whole)), 1  # the lanes are modules around all others
     if depth is not None:
         yield collapse(whole, depth + outer)
@@ -121,7 +121,7 @@ class _Fold:
 
     def __init__(self, graph: DrawnGraph) -> None:
         self.graph = graph
-        self.into = graph.edges_into()
+        self.into = graph.edges_into
         self.readers: dict[int, set[int]] = defaultdict(set)
         for edge in graph.edges:
             self.readers[edge.source].add(edge.target)

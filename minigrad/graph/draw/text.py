@@ -22,7 +22,7 @@ def write_text(graph: DrawnGraph) -> str:
 class _Tree:
     def __init__(self, graph: DrawnGraph) -> None:
         self.graph = graph
-        self.into = graph.edges_into()
+        self.into = graph.edges_into
         self.called = Counter(node.label for node in graph.nodes)
         self.written: set[int] = set()
         self.lines: list[str] = []

@@ -21,7 +21,7 @@ def causes_of(graph: Graph) -> list[dict[str, Any]]:
     """Return for each node ``bad`` and ``badGradient``, "culprit" or "victim" of a NaN or infinity, and ``why`` of culprits."""
     labels = [node.label for node in graph.nodes]
     found: list[dict[str, Any]] = [{"bad": None, "badGradient": None, "why": None} for _ in labels]
-    into, marks, contributions = graph.edges_into(), forward_marks(graph), list(bad_contributions(graph))
+    into, marks, contributions = graph.edges_into, forward_marks(graph), list(bad_contributions(graph))
     for number, mark in marks.items():
         node, about = graph.nodes[number], found[number]
         about["bad"] = mark

@@ -161,7 +161,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     operations, rules = said_of_operations(graph), said_of_rules(graph)
     causes = causes_of(graph)
     # An operation that cannot run again near its operands has no check. The page says how many there are.
-    few = len(graph.edges_into()) <= MOST_CHECKED
+    few = len(graph.edges_into) <= MOST_CHECKED
     compared = comparisons(graph, skipped=UNCHECKED) if check or (check is None and few) else []
     replay = replay_data(graph)
     nodes = [
@@ -183,10 +183,10 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         | {"check": None, "unchecked": False, **arrays, **said}
         for edge, arrays, said in zip(graph.edges, amounts, rules)
     ]
-    steps = [("forward", node.id) for node in graph.operations()]
+    steps = [("forward", node.id) for node in graph.operations]
     turn = len(steps)
     numbers = {edge: number for number, edge in enumerate(graph.edges)}
-    for edge in graph.contributions():
+    for edge in graph.contributions:
         steps += [
             (kind, numbers[edge]) for kind in (("product",) if edge.raw is edge.contribution else ("product", "fit"))
         ]
@@ -225,7 +225,7 @@ def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
     """
     if find_spec("...codegen", __package__) is None:
         return None
-    operations = list(graph.operations())
+    operations = graph.operations
     numbers = sum(np.size(value) for node in operations for value in node.values)
     if len(operations) > MOST_WRITTEN or numbers > MOST_NUMBERS:
         limits = {"operations": len(operations), "numbers": numbers, "most": MOST_WRITTEN, "mostNumbers": MOST_NUMBERS}

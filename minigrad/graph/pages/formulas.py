@@ -73,7 +73,7 @@ _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 
 def said_of_operations(graph: Graph) -> list[Data]:
     """Return how the page writes each operation, and what it has done to its operands: nothing for a value."""
-    into = graph.edges_into()
+    into = graph.edges_into
     return [NOTHING if node.operation is None else _operation(node, into[node.id]) for node in graph.nodes]
 
 
@@ -131,7 +131,7 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
 
 def said_of_rules(graph: Graph) -> list[Data]:
     """Return what the page says of each edge's rule: its tree, the name of the output in it, and whether it is elementwise."""
-    into = graph.edges_into()
+    into = graph.edges_into
     return [_derivative(edge, graph.nodes[edge.target], into[edge.target]) for edge in graph.edges]
 
 

@@ -38,7 +38,7 @@ def data_of(show: Any, graph: Graph, drawn: Mapping[int, Data]) -> Data | None:
         ArgumentError: ``show["points"]`` is not a pair of one or two features and as many targets, or the program has not
             read x.
     """
-    into = graph.edges_into()
+    into = graph.edges_into
     if is_points(show, graph):
         x, y = _checked(show["points"])
         node = _leaf_of(x, graph)
@@ -190,7 +190,7 @@ def _target(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]]) -> Any:
     """Return the first data that meet an answer to x; None if there are none."""
     count = (x.shape or (0,))[0]
     sources = _sources(x, graph, into)
-    for node in graph.operations():
+    for node in graph.operations:
         edges = into.get(node.id, ())
         answers = [edge for edge in edges if sources[edge.source] == X | PARAMETER and edge.shape[:1] == (count,)]
         others = [
@@ -210,7 +210,7 @@ def _about(kind: str, x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]],
     sources = _sources(x, graph, into, y)
     answers = [
         node
-        for node in graph.operations()
+        for node in graph.operations
         if sources[node.id] & (X | PARAMETER | TARGET) == X | PARAMETER
         and (node.shape or ())[:1] == (count,)
         and len(node.shape or ()) <= 2

@@ -82,7 +82,7 @@ def replay_data(graph: Graph) -> Data:
     """
     trees = _Trees()
     used: dict[str, set[Any]] = {}
-    for node in graph.operations():
+    for node in graph.operations:
         used.setdefault(node.operation or "", set()).add(node.primitive)
     operations = {
         name: trees.operation(*primitives)

@@ -55,7 +55,7 @@ class SceneTree:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.into: Mapping[int, Sequence[Edge]] = graph.edges_into()
+        self.into: Mapping[int, Sequence[Edge]] = graph.edges_into
         self.out_of: dict[int, list[Edge]] = defaultdict(list)
         for edge in graph.edges:
             self.out_of[edge.source].append(edge)

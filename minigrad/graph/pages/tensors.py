@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
-from ...guards.origin import summed_contributions
 from ...rules.attention import scaled_dot_product_attention, weights_of
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
@@ -55,7 +54,7 @@ class Tensors:
 
     def of_nodes(self, views: Mapping[int, Data]) -> list[Data]:
         """Return the arrays and keywords of each node. ``views`` are the result of :func:`shown`."""
-        into = self.graph.edges_into()
+        into = self.graph.edges_into
         return [self._of_node(node, into.get(node.id, ()), views.get(node.id)) for node in self.graph.nodes]
 
     def _of_node(self, node: Node, operands: Sequence[Edge], show: Data | None) -> Data:
@@ -70,19 +69,19 @@ class Tensors:
 
     def of_edges(self) -> list[Data]:
         """Return the operand of each edge if it is not the source's value any more, its contribution, and the sum so far."""
-        found = {}
+        found = []
         for edge in self.graph.edges:
             value = self.graph.nodes[edge.source].value
             usual = value if edge.output is None or value is None else value[edge.output]
-            found[edge] = {
+            about = {
                 "value": None if edge.value is usual else self.array(edge.value),
                 "raw": self.array(edge.raw),
                 "amount": None if edge.contribution is edge.raw else self.array(edge.contribution),
-                "sum": None,
             }
-        for edge, _, total in summed_contributions(self.graph):
-            found[edge]["sum"] = self.array(total)
-        return list(found.values())
+            found.append(about)
+        for edge, about in zip(self.graph.edges, found):
+            about["sum"] = self.array(edge.sum)
+        return found
 
     def array(self, value: Any, view: Shape | None = None) -> Data | None:
         """Return an array for the page; None if it is not an array of numbers. ``view`` is the shape that its map shows."""
@@ -194,7 +193,7 @@ def shown(show: Any, graph: Graph) -> dict[int, Data]:
     """
     if not isinstance(show or {}, Mapping):
         raise ArgumentError(f"explain takes a dict for show, such as {{'x': 'image'}}, got {type(show).__name__}")
-    found, into = {}, graph.edges_into()
+    found, into = {}, graph.edges_into
     for name, how in (show or {}).items():
         if name == "points" and is_points(show, graph):
             continue

@@ -6,19 +6,18 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from ...device import is_device_array
-from ...engine.fitting import fit
 from ...engine.messages import short
-from ...engine.tape import Entry, Output, entry_of, sweep, tape, wengert_list
+from ...engine.tape import Entry, Leaf, Output, entry_of, sweep, tape, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
 from ...guards.gradients import norm, single
-from ...guards.origin import summed_contributions
 from .model import Edge, Graph, ModuleBox, Node
 from .names import labels_of
 from .numerals import number_text
@@ -49,9 +48,8 @@ def capture(
                 f"{caller}({tensor._describe()}): it was not recorded, so it has no graph: compute it from a tensor "
                 "with requires_grad=True, outside no_grad()"
             )
-    entries = wengert_list([tensor._node for tensor in found])
     walk = Capture(_named(params, caller))
-    walk.run(found, _with_origins(entries) if origins else entries)
+    walk.run(found, origins)
     walk.take_gradients(origins and (len(found) > 1 or any(node.get("lane") for node in walk.nodes)))
     return walk.graph()
 
@@ -65,7 +63,7 @@ def swept(tensor: Tensor, params: Any, *, caller: str) -> Graph:
     graph = capture(tensor, params, caller=caller)
     if not isinstance(tensor, Tensor):
         raise ArgumentError(f"{caller} needs a Tensor, got {type(tensor).__name__}")
-    operations = list(graph.operations())
+    operations = graph.operations
     untraced = sum(node.value is None for node in operations)
     if not operations:
         raise GraphError(f"{caller}({tensor._describe()}): it was given, not computed, so there is no step to show")
@@ -91,18 +89,18 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
     a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
-    sums = {(edge.source, edge.output or 0): total for edge, _, total in summed_contributions(graph)}
+    sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
     end, output = graph.ends[0]
     if graph.nodes[end].gradients[output] is None:
         return False
     different = {
         node.id
-        for node in graph.operations()
+        for node in graph.operations
         for i, arrived in enumerate(node.gradients)
         if not _close(arrived, sums.get((node.id, i))) and node.id != end
     }
     return not different or different <= {
-        node.id for node, entry in zip(graph.operations(), tape(tensor)) if entry.hooks and entry.hooks.functions
+        node.id for node, entry in zip(graph.operations, tape(tensor)) if entry.hooks and entry.hooks.functions
     }
 
 
@@ -163,15 +161,17 @@ class Capture:
 
     Attributes:
         nodes: the fields of each node. Later operations add to those of the values that they read.
+        tensors: the Tensor of each leaf; None if it no longer exists.
     """
 
     def __init__(self, named: Mapping[str, Any]) -> None:
         self.nodes: list[dict[str, Any]] = []
-        self.edges: list[Edge] = []
+        self.edges: list[dict[str, Any]] = []  # the fields of each Edge
         self.boxes: list[dict[str, Any]] = []  # the fields of each ModuleBox
         self.ends: list[tuple[int, int]] = []
         self.programs: dict[str, list[str]] = {}
         self.names = {_place(value): str(name) for name, value in named.items()}  # an array's key is its id
+        self.tensors: dict[Any, Any] = {}
         self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
         self.notes: dict[int, TraceNote] = {}  # by the id of an operation's node
         self.modules: dict[int, int] = {}  # from the number of a module's call to the id of its box
@@ -179,7 +179,14 @@ class Capture:
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
 
-    def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> None:
+    def run(self, tensors: Sequence[Tensor], origins: bool) -> None:
+        """Collect the facts of the operations that led to the tensors, and of the ``origins`` of those of a backward pass."""
+        ends = list(map(attrgetter("_node"), tensors))
+        entries = wengert_list(ends)
+        entries = _with_origins(entries) if origins else entries
+        for node in chain(ends, *map(attrgetter("parents"), entries)):
+            if type(node) is Leaf:
+                self.tensors[node] = node.tensor
         for entry, note in zip(entries, list(map(note_of, entries))):
             self.operation(entry, note)
         for tensor in tensors:
@@ -194,14 +201,23 @@ class Capture:
 
     def graph(self) -> Graph:
         """Return the records of all facts."""
-        for boxes in self.calls.values():
-            for call, number in enumerate(boxes, 1):
-                self.boxes[number]["call"] = call if len(boxes) > 1 else None
-        nodes = [Node(**node) for node in self.nodes]
-        graph = Graph(nodes, self.edges, [ModuleBox(**box) for box in self.boxes], self.ends, self.programs)
-        for node, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
+        for calls in self.calls.values():
+            for call, number in enumerate(calls, 1):
+                self.boxes[number]["call"] = call if len(calls) > 1 else None
+        boxes, edges, nodes = (
+            [ModuleBox(**box) for box in self.boxes],
+            [Edge(**edge) for edge in self.edges],
+            list[Node](),
+        )
+        for node in self.nodes:
+            told = [(name, value) for name, value in node.get("keywords", {}).items() if value is not None]
+            node.setdefault("details", ", ".join([f"{name}={short(value)}" for name, value in told]))
+        for node in self.nodes:
+            nodes.append(Node(**node))
+        graph = Graph(nodes, edges, boxes, self.ends, self.programs)
+        for named, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
             for name, fact in facts.items():  # they depend on the other nodes, so they are the last ones of a record
-                object.__setattr__(node, name, fact)
+                object.__setattr__(named, name, fact)
         return graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
@@ -228,7 +244,6 @@ class Capture:
             self.names.get(entry),
             watched=note is not None,
             module=self.module(note.modules) if note else None,
-            details=", ".join([f"{k}={short(v)}" for k, v in keywords.items() if v is not None]) if keywords else "",
             keywords=keywords,
             primitive=getattr(plan, "function", plan.primitive),
             again=getattr(plan, "again", None),
@@ -236,7 +251,7 @@ class Capture:
         )
         if note is not None:
             self.notes[number] = note
-        self.edges += [Edge(target=number, **operand) for operand in operands]
+        self.edges += [operand | {"target": number} for operand in operands]
 
     def operands(self, entry: Entry, note: TraceNote | None) -> list[dict[str, Any]]:
         """Return the fields of the edges into an operation, without their target."""
@@ -260,9 +275,8 @@ class Capture:
                     source |= {"value": edge["value"], "name": source["name"] or note.names.get(position)}
             if note is not None and position in note.paths:
                 self.paths.setdefault(edge["source"], note.paths[position])
-            if note is not None and note.contributions and note.contributions[position] is not None:
-                raw = note.contributions[position]
-                edge |= {"raw": raw, "contribution": fit(raw, parent, entry)}
+            if note is not None and note.contributions:
+                edge |= {"raw": note.contributions[position], "contribution": note.terms[position]}
             edges.append(edge)
         return edges
 
@@ -285,7 +299,7 @@ class Capture:
             self.nodes[self.numbers[place.entry]]["shape"] = None  # the entry has several outputs
             return self.numbers[place.entry]
         if place not in self.numbers:
-            tensor = place.tensor
+            tensor = self.tensors[place]
             kind = "parameter" if place in self.names or type(tensor) not in (Tensor, type(None)) else "input"
             name = self.names.get(place) or getattr(tensor, "name", None)
             held = tensor is not None and tensor._node is place  # another shape of ``tensor.data`` makes a new leaf
@@ -317,19 +331,24 @@ class Capture:
         """Put each parameter and constant into the innermost module that holds all operations that read it."""
         placed = set()
         for edge in self.edges:
-            source, inside = self.nodes[edge.source], self.nodes[edge.target].get("module")
+            source, inside = self.nodes[edge["source"]], self.nodes[edge["target"]].get("module")
             if source["kind"] in ("parameter", "constant"):
-                source["module"] = self.common(source.get("module"), inside) if edge.source in placed else inside
-                placed.add(edge.source)
+                source["module"] = self.common(source.get("module"), inside) if source["id"] in placed else inside
+                placed.add(source["id"])
 
     @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
-        """Set the cotangent of each value to the sum of its contributions, in the order of the sweep."""
-        for edge in sorted(self.edges, key=lambda edge: -edge.target):
-            node = self.nodes[edge.source]
-            if edge.contribution is not None and node["operation"] is None:
-                before = node.get("cotangent")
-                node["cotangent"] = edge.contribution if before is None else before + edge.contribution
+        """Note the sum of the contributions to each gradient so far, in the order of the sweep.
+
+        The last one is the cotangent of a value.
+        """
+        sums: dict[Any, Any] = {}
+        for edge in sorted(self.edges, key=lambda edge: -edge["target"]):
+            term, place = edge.get("contribution"), (edge["source"], edge["output"] or 0)
+            if term is not None:
+                sums[place] = edge["sum"] = term if place not in sums else sums[place] + term
+                if self.nodes[edge["source"]]["operation"] is None:
+                    self.nodes[edge["source"]]["cotangent"] = edge["sum"]
 
     def take_gradients(self, several: bool) -> None:
         """Set the gradients of the operations, and of each leaf: its cotangent, or its ``.grad``.
@@ -337,12 +356,14 @@ class Capture:
         It is the ``.grad`` if no sweep is recorded, or ``several`` at once.
         """
         for number, note in self.notes.items():
-            self.nodes[number]["gradient"] = math.hypot(*note.gradients.values()) if note.gradients else None
+            norms = note.norms.values() or [*map(norm, note.cotangents.values())]
+            self.nodes[number]["gradient"] = math.hypot(*norms) if norms else None
         for place, number in self.numbers.items():
             node = self.nodes[number]
             if node["kind"] not in ("parameter", "input"):
                 continue
-            held_grad = place.tensor.grad if node["watched"] and place.tensor is not None else None
+            tensor = self.tensors[place]
+            held_grad = tensor._grad if node["watched"] and tensor is not None else None
             grad = (
                 None if held_grad is None else held_grad._array
             )  # ``data`` would hand it out, and it would be watched

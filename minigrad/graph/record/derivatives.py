@@ -27,10 +27,10 @@ def comparisons(
         skipped: for an operation that raises one of these exceptions, the verdict is "unclear", too. Other exceptions are
             raised. A Function runs the user's code, so any of its exceptions counts.
     """
-    into = graph.edges_into()
+    into = graph.edges_into
     rng = np.random.default_rng(seed)
     found = []
-    for node in graph.operations() if nodes is None else nodes:
+    for node in graph.operations if nodes is None else nodes:
         if can_be_compared(node, into[node.id]):
             try:
                 found += compared(node, into[node.id], graph, rng)
@@ -53,7 +53,9 @@ def _differentiated(graph: Graph, operands: Sequence[Edge]) -> list[Edge]:
 
 
 @np.errstate(all="ignore")
-def compared(node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator) -> list[tuple[Edge, Comparison]]:
+def compared(
+    node: Node, operands: Sequence[Edge], graph: Graph, rng: np.random.Generator
+) -> list[tuple[Edge, Comparison]]:
     """Compare the derivative of one operation with respect to each of its operands."""
     differentiated = _differentiated(graph, operands)
     again = Again(node, operands, differentiated)

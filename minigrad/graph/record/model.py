@@ -6,7 +6,7 @@ Every view (DOT, SVG ...) reads them. What a view says about a node or an edge s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,13 +49,16 @@ class Node:
         expression: whether the label is a call or an expression that makes the value, and not a name of the value.
         inline: for an operation, whether the program reads its result where it computes it, and gives it no name: an
             expression, or an element or attribute such as ``x[0]``.
+        numeral: whether the node is a number in the text of the program, such as the 1 of ``1 - y``.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
         origin: in a backward pass, the id of the operation whose rule has called this operation.
         value: the array, which is read-only. An operation with several outputs has a tuple.
+        values: the array of each output; empty without a trace.
         primitive: the Primitive or Function class of the operation, for views that run it or read its rules.
         again: for a Function, a function that calls it with other operands by their names; only a trace records it.
         cotangent: the gradient of the loss with respect to the output, from the last sweep; for several outputs, a dict from
             an output's number to its gradient. The cotangent of a value is the sum of the contributions along its edges.
+        gradients: the gradient of each output; None if none has arrived.
 
     Source, lanes, values and cotangents come from a trace. Without one they are None or empty.
     """
@@ -91,22 +94,16 @@ class Node:
     given: bool = False
     expression: bool = False
     inline: bool = False
+    numeral: bool = False
+    values: Sequence[Any] = field(init=False, repr=False)
+    gradients: Sequence[Any] = field(init=False, repr=False)
 
-    @property
-    def numeral(self) -> bool:
-        """Whether the node is a number in the text of the program, such as the 1 of ``1 - y``."""
-        return self.kind == "constant" and bool(self.details) and self.label == self.details
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The array of each output; empty without a trace."""
-        return self.value if isinstance(self.value, tuple) else () if self.value is None else (self.value,)
-
-    @property
-    def gradients(self) -> list[Any]:
-        """The gradient of each output; None if none has arrived."""
-        count = len(self.value) if isinstance(self.value, tuple) else 1
-        return [self.cotangent.get(i) if isinstance(self.cotangent, dict) else self.cotangent for i in range(count)]
+    def __post_init__(self) -> None:
+        value, found = self.value, self.cotangent
+        values = value if isinstance(value, tuple) else () if value is None else (value,)
+        count = range(len(value) if isinstance(value, tuple) else 1)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "gradients", [found.get(i) if isinstance(found, dict) else found for i in count])
 
     @property
     def boxed(self) -> bool:
@@ -127,8 +124,9 @@ class Edge:
         raw: the result of the operation's rule for this argument in the last sweep.
         contribution: ``raw`` as a term of the source's gradient: summed over broadcast axes, real and cast. It is the same
             array as ``raw`` if nothing had to change.
+        sum: the gradient of the source, or of this output of it, once the contribution has been added.
 
-    The arrays come from a trace and are None without one. ``raw`` and ``contribution`` are also None before a sweep.
+    The arrays come from a trace and are None without one. All but ``value`` are also None before a sweep.
     """
 
     source: int
@@ -139,6 +137,7 @@ class Edge:
     value: Any = None
     raw: Any = None
     contribution: Any = None
+    sum: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +175,9 @@ class Graph:
     Attributes:
         ends: the node and the output's index (0 if there is only one output) of each tensor that the graph was made from.
         programs: the lines of the files that called the operations, as the files were at that time.
+        operations: the nodes that are operations, in order of execution.
+        edges_into: the edges of the operands of each operation, by its id, in the order of its arguments.
+        contributions: the edges that the last sweep has used, in its order. Each one holds a vector-Jacobian product.
     """
 
     nodes: Sequence[Node] = ()
@@ -183,16 +185,23 @@ class Graph:
     modules: Sequence[ModuleBox] = ()
     ends: Sequence[tuple[int, int]] = ()
     programs: dict[str, list[str]] = field(default_factory=dict)
-    _into: dict[int, list[Edge]] | None = field(default=None, init=False, repr=False, compare=False)
+    operations: Sequence[Node] = field(init=False, repr=False, compare=False)
+    edges_into: Mapping[int, Sequence[Edge]] = field(init=False, repr=False, compare=False)
+    contributions: Sequence[Edge] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.operations = [node for node in self.nodes if node.operation is not None]
+        into: dict[int, list[Edge]] = {node.id: [] for node in self.operations}
+        for edge in self.edges:
+            into[edge.target].append(edge)
+        backwards = sorted(into, reverse=True)
+        self.contributions = [edge for number in backwards for edge in into[number] if edge.contribution is not None]
+        self.edges_into = into
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
         counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'named')}" for kind, count in kinds.items()]
         return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
-
-    def operations(self) -> Iterator[Node]:
-        """Return the nodes that are operations, in order of execution."""
-        return (node for node in self.nodes if node.operation is not None)
 
     def around(self, module: int | None) -> list[int]:
         """Return the ids of a module and of the modules around it, outermost first."""
@@ -201,20 +210,3 @@ class Graph:
             found.append(module)
             module = self.modules[module].parent
         return found[::-1]
-
-    def edges_into(self) -> dict[int, list[Edge]]:
-        """Return a dict from the id of each operation to the edges of its operands, in the order of its arguments.
-
-        Every call returns the same dict.
-        """
-        if self._into is None:
-            self._into = {node.id: [] for node in self.operations()}
-            for edge in self.edges:
-                self._into[edge.target].append(edge)
-        return self._into
-
-    def contributions(self) -> list[Edge]:
-        """Return the edges that the last sweep has used, in its order. Each one holds a vector-Jacobian product."""
-        into = self.edges_into()
-        backwards = sorted(into, reverse=True)
-        return [edge for number in backwards for edge in into[number] if edge.contribution is not None]

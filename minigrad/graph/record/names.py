@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
-    """Yield the facts of each node that its label decides: ``label``, ``stem``, ``given`` and ``expression``.
+    """Yield the facts of each node that its label decides: its ``label``, ``stem``, ``numeral`` ...
 
     A label is never empty, and unique, except that constants of equal value share one.
 
@@ -59,7 +59,10 @@ def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequen
         label = names.labels[node.id]
         given, expression = node.id in names.given, node.id in names.expressions
         stem, inline = names.stems.get(node.id, label), node.id in names.inline
-        yield {"label": label, "stem": stem, "given": given, "expression": expression, "inline": inline}
+        numeral = node.kind == "constant" and label != "" and label == node.details
+        yield {
+            "label": label, "stem": stem, "given": given, "expression": expression, "inline": inline, "numeral": numeral
+        }  # fmt: skip
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -72,11 +75,11 @@ class _Names:
         self.graph = graph
         self.paths, self.texts = paths, texts
         self.indices: dict[str, Index] = {}  # by file
-        self.into = graph.edges_into()
+        self.into = graph.edges_into
         self.end = graph.ends[0][0]
         self.ends = {number for number, _ in graph.ends}
         self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
-        for node in graph.operations():
+        for node in graph.operations:
             if node.source is not None and node.source.end_line is not None:
                 self.groups[node.source, node.call].append(node)
         self.readers: dict[int, list[Node]] = defaultdict(list)
@@ -92,7 +95,7 @@ class _Names:
 
     @cached_property
     def rounds(self) -> Rounds:
-        return Rounds(list(self.graph.operations()))
+        return Rounds(self.graph.operations)
 
     def run(self) -> None:
         for group in self.groups.values():

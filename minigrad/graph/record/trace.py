@@ -13,6 +13,8 @@ import numpy as np
 
 from ..._source import SourceLine, user_place
 from ...device import is_device_array, to_host
+from ...engine.arrays import SCALARS
+from ...engine.fitting import fit
 from ...engine.observers import Scope, active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
@@ -192,12 +194,14 @@ class TraceNote:
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
         cotangents, contributions: copies of the cotangents of the outputs in the last sweep, and of the rules' result for
             each operand, before un-broadcasting; empty without values.
+        terms: the contributions as terms of the operands' gradients: un-broadcast, real and cast. A term is the same array
+            as the contribution if nothing had to change.
+        norms: without values, the Euclidean norm of each cotangent.
     """
 
     __slots__ = (
-        "_norms", "answer", "arguments", "call", "called", "callers", "constants", "contributions",
-        "cotangents", "depth", "lane", "modules", "names", "origin", "outside", "paths", "program", "rounds",
-        "signed", "source",
+        "answer", "arguments", "call", "called", "callers", "constants", "contributions", "cotangents", "depth", "lane",
+        "modules", "names", "norms", "origin", "outside", "paths", "program", "rounds", "signed", "source", "terms",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any]) -> None:
@@ -229,28 +233,29 @@ class TraceNote:
         if active.pulling is not None:
             self.origin, seeds = active.pulling
             self.lane = max(self.lane, *[1 + _lane(node) for node in seeds])
-        self._norms: dict[int, float] | None = {}
+        self.norms: dict[int, float] = {}
         self.signed: complex | None = None
         self.arguments: list[Any] | None = None
         self.answer: Any = None
         self.cotangents: dict[int, Any] = {}
         self.contributions: list[Any] = []
+        self.terms: list[Any] = []
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
-        self._norms = None if self.arguments is not None else {output: norm(g) for output, g in cotangents.items()}
         self.signed = None if isinstance(cotangent, dict) else single(cotangent)
-        if self.arguments is not None:
-            self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
-            pairs = zip(entry.parents, contributions)
-            self.contributions = [None if node is None or c is None else frozen_copy(c) for node, c in pairs]
-
-    @property
-    def gradients(self) -> dict[int, float]:
-        """The Euclidean norm of the cotangent of each output that the last sweep has reached."""
-        if self._norms is None:
-            self._norms = {output: norm(g) for output, g in self.cotangents.items()}
-        return self._norms
+        if self.arguments is None:
+            self.norms = {output: norm(g) for output, g in cotangents.items()}
+            return
+        self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
+        self.contributions, self.terms = [], []
+        for node, found in zip(entry.parents, contributions):
+            raw = term = None
+            if node is not None and found is not None:
+                raw = frozen_copy(found)
+                term = fit(np.broadcast_to(raw, node.shape) if type(found) in SCALARS else raw, node, entry)
+            self.contributions.append(raw)
+            self.terms.append(term)
 
 
 def note_of(entry: Entry) -> TraceNote | None:

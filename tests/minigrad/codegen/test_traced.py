@@ -105,7 +105,7 @@ def numbers_of(graph: Graph, step: Step) -> list[Any]:
     if kind == "forward":
         return [graph.nodes[number].value]
     edge = graph.edges[number]
-    into = [e for e in graph.contributions() if (e.source, e.output) == (edge.source, edge.output)]
+    into = [e for e in graph.contributions if (e.source, e.output) == (edge.source, edge.output)]
     at = next(i for i, each in enumerate(into) if each is edge)
     sums = [sum(each.contribution for each in into[: end + 1]) for end in range(at, len(into))]
     return [edge.raw, edge.contribution, *sums]
@@ -155,7 +155,7 @@ def test_a_line_of_a_loop_has_the_steps_of_every_turn() -> None:
     texts = [text for text, _ in lines]
     assert any(text.strip().startswith("for ") for text in texts)
     found = [{number for kind, number in steps if kind == "forward"} for text, steps in lines if "np.tanh(" in text]
-    tanhs = {node.id for node in graph.operations() if node.operation == "tanh"}
+    tanhs = {node.id for node in graph.operations if node.operation == "tanh"}
     assert len(tanhs) == 6 and set().union(*found) >= tanhs and max(len(each & tanhs) for each in found) >= 5
 
 
@@ -226,7 +226,7 @@ def test_a_program_can_be_written_inside_a_trace() -> None:
         program = mg.write_numpy(lambda x: np.sum(np.sin(x)), np.zeros(3))
         y = leaf(1.0) * 2.0
     assert "dx = np.cos(x)" in program.source
-    assert [node.operation for node in capture(y).operations()] == ["multiply"]
+    assert [node.operation for node in capture(y).operations] == ["multiply"]
 
 
 def test_a_notebook_shows_the_highlighted_text() -> None:

@@ -216,7 +216,7 @@ def test_heat_is_five_bins_of_the_norms_logarithm_around_the_median() -> None:
             x = x * 10
     x.backward()
     graph = draw_dot(x)
-    operations = list(graph.operations())
+    operations = graph.operations
     assert [node.gradient for node in operations] == [1e6, 1e5, 1e4, 1000.0, 100.0, 10.0, 1.0]
     dot = graph.to_dot()
     bins = [RAMP.index(strip(dot, node.id) or "") for node in operations]

@@ -128,7 +128,7 @@ def test_loops_in_a_loop() -> None:
     drawn = mg.draw_dot(loss).drawn()
     modules = [(module.name, module.count, module.parent) for module in drawn.modules]
     assert modules == [("loop", 20, None), ("loop", 30, 0)]
-    assert [node.count for node in drawn.operations()] == [600, 600, 20, 20, 1]
+    assert [node.count for node in drawn.operations] == [600, 600, 20, 20, 1]
 
 
 @pytest.mark.parametrize("steps", [4, 7, 60])
@@ -137,11 +137,11 @@ def test_a_drawing_and_a_page_show_the_same_loops(steps: int) -> None:
     scenes = [stages[0].unit for stages in SceneTree(graph).stages.values()]
     found = {tuple(map(len, unit.operations)) for unit in scenes if unit.kind == "loop"}
     drawn = fold(graph)
-    inside = Counter(node.module for node in drawn.operations())
+    inside = Counter(node.module for node in drawn.operations)
     assert {(inside[module.id],) * module.count for module in drawn.modules} == found != set()
     first = {tuple(unit.operations[0]) for unit in scenes if unit.kind == "loop"}
     assert {tuple(names(graph, step)) for step in first} == {
-        tuple(names(drawn, [node.id for node in drawn.operations() if node.module == module.id]))
+        tuple(names(drawn, [node.id for node in drawn.operations if node.module == module.id]))
         for module in drawn.modules
     }
 

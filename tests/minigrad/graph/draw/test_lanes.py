@@ -75,7 +75,7 @@ def test_each_pass_is_a_lane_and_each_operation_is_linked_to_the_one_whose_rule_
 def test_the_second_derivative_alone_brings_the_passes_it_came_from() -> None:
     x = leaf(2.0, "x")
     _, _, ddy = cube(x)
-    assert not any(node.lane < 2 for node in capture(ddy).operations())  # 6 x does not depend on x**3
+    assert not any(node.lane < 2 for node in capture(ddy).operations)  # 6 x does not depend on x**3
     graph = draw_dot(ddy)
     assert list(lanes(graph)) == ["forward", "backward 1", "backward 2"]
     (loss,) = [node for node in graph.nodes if node.kind == "loss"]

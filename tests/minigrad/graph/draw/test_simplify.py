@@ -90,7 +90,7 @@ def test_modules_below_a_depth_are_one_box_each() -> None:
 def test_a_box_has_the_last_operations_shape_and_gradient() -> None:
     whole = stack(2)
     box = collapse(whole, 0).nodes[1]
-    inside = [node for node in whole.operations() if node.module is not None]
+    inside = [node for node in whole.operations if node.module is not None]
     assert box.count == len(inside) == 4 and box.kind == "module"
     assert (box.shape, box.dtype, box.gradient) == ((3,), "float64", inside[-1].gradient)
 
@@ -264,7 +264,7 @@ def test_a_stack_of_layers_with_an_operation_between_is_a_loop() -> None:
         ("layers.0", 1, 0),
         ("layers.0.inner", 1, 1),
     ]
-    assert [node.count for node in folded.operations()] == [5, 5, 5, 1]
+    assert [node.count for node in folded.operations] == [5, 5, 5, 1]
     assert [node.module for node in folded.nodes] == [None, 2, 0, 1, 0, None]
 
 
@@ -342,7 +342,7 @@ def test_10000_operations_are_captured_and_collapsed() -> None:
     params = {f"{layer.name}.weight": layer.weight for layer in layers}
     graph = draw_dot(loss, params)
     drawn = graph.drawn()
-    assert len(list(graph.operations())) == 10_001 and len(drawn.nodes) <= 80
+    assert len(graph.operations) == 10_001 and len(drawn.nodes) <= 80
 
 
 @pytest.mark.thorough

@@ -87,8 +87,8 @@ def evaluated(primitive: Any, argument: str, values: dict[str, Any]) -> Any:
 
 def check(graph: Graph) -> None:
     """Compare what the page knows of every rule with what the rule gave."""
-    into = graph.edges_into()
-    for node in graph.operations():
+    into = graph.edges_into
+    for node in graph.operations:
         for edge in into[node.id]:
             if edge.raw is None:
                 continue
@@ -174,8 +174,8 @@ def branches(tree: Tree) -> set[str]:
 
 
 def trees(graph: Graph) -> Any:
-    into = graph.edges_into()
-    for node in graph.operations():
+    into = graph.edges_into
+    for node in graph.operations:
         for edge in into[node.id]:
             if edge.raw is not None:
                 found = formula(node.primitive, edge.argument)

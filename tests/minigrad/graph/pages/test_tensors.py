@@ -104,10 +104,11 @@ def layers(count: int, size: int) -> Any:
 
 def test_a_page_without_large_arrays_has_no_limit_for_maps() -> None:
     """The lines of a graph of many scalars alone fill the page."""
-    graph = Graph(edges=[Edge(0, 0, "x", None, ())] * 10_000)
-    assert (Tensors(graph).side, Tensors(graph).left) == (tensors.SIDES[0], 0)
-    graph.nodes = [Node(0, "input", None, "x", (100,), "float64", value=np.ones(100))]
-    assert Tensors(graph).side == tensors.SIDES[-1]
+    node, edges = Node(0, "operation", "sum", "x", (), "float64"), [Edge(0, 0, "x", None, ())] * 10_000
+    found = Tensors(Graph([node], edges))
+    assert (found.side, found.left) == (tensors.SIDES[0], 0)
+    large = Node(1, "input", None, "y", (100,), "float64", value=np.ones(100))
+    assert Tensors(Graph([node, large], edges)).side == tensors.SIDES[-1]
 
 
 @pytest.mark.sampled(3)

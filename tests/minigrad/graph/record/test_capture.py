@@ -361,7 +361,7 @@ def test_a_traced_graph_has_the_values_and_every_vector_jacobian_product() -> No
     np.testing.assert_array_equal(by_name["tanh"].cotangent, x.data)
     assert isinstance(x.grad, Tensor) and isinstance(w.grad, Tensor)
     np.testing.assert_allclose(by_name["x"].cotangent, x.grad.data, rtol=1e-15)
-    products = graph.contributions()
+    products = graph.contributions
     operations = [graph.nodes[edge.target].operation for edge in products]
     assert operations == ["sum", "multiply", "multiply", "tanh", "multiply", "multiply"]
     into_x = [edge.contribution for edge in products if graph.nodes[edge.source].name == "x"]
@@ -375,7 +375,7 @@ def test_a_contribution_is_shown_before_and_after_un_broadcasting() -> None:
         loss = (x * w).sum()
     loss.backward()
     graph = draw_dot(loss)
-    to_x, to_w = graph.contributions()[1:]
+    to_x, to_w = graph.contributions[1:]
     assert to_x.raw is to_x.contribution
     np.testing.assert_array_equal(to_w.raw, [1.0, 2.0])
     assert to_w.contribution == 3.0 and to_w.contribution.shape == ()
@@ -386,7 +386,7 @@ def test_an_untraced_graph_has_neither_values_nor_contributions() -> None:
     loss = (x * 2).sum()
     loss.backward()
     graph = draw_dot(loss)
-    assert graph.contributions() == [] and all(node.value is node.cotangent is None for node in graph.nodes)
+    assert graph.contributions == [] and all(node.value is node.cotangent is None for node in graph.nodes)
 
 
 def test_a_graph_keeps_its_arrays_when_the_optimizer_writes_in_place() -> None:
@@ -415,11 +415,11 @@ def test_the_passes_of_a_cube_are_lanes() -> None:
     graph = capture([y, first, second])
     ends = [node for node in graph.nodes if node.kind in ("loss", "named")]
     assert [(float(node.value), node.lane) for node in ends] == [(8.0, 0), (12.0, 1), (12.0, 2)]
-    power = next(node for node in graph.operations())
-    assert {node.lane for node in graph.operations()} == {0, 1, 2}
+    power = next(node for node in graph.operations)
+    assert {node.lane for node in graph.operations} == {0, 1, 2}
     assert power.origin is None
-    assert {node.origin for node in graph.operations() if node.lane == 1} - {None} == {power.id}
-    of_second = [node.origin for node in graph.operations() if node.lane == 2 and node.origin is not None]
+    assert {node.origin for node in graph.operations if node.lane == 1} - {None} == {power.id}
+    of_second = [node.origin for node in graph.operations if node.lane == 2 and node.origin is not None]
     assert of_second and all(graph.nodes[number].lane < 2 for number in of_second)
 
 

@@ -345,7 +345,7 @@ def test_what_the_program_reads_where_it_computes_it_is_inline() -> None:
         u = x * np.array([3.0, 4.0])
         loss = (u[0] + 1) ** 2
     graph = draw_dot(loss)
-    said = {node.label: node.inline for node in graph.operations()}
+    said = {node.label: node.inline for node in graph.operations}
     assert said == {"u": False, "u[0]": True, "u[0] + 1": True, "loss": False}
     assert [node.label for node in graph.nodes if node.expression and not node.numeral] == [
         "np.array([3.0, 4.0])",

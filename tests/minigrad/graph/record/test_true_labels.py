@@ -53,7 +53,7 @@ acts = [n.out(x) for n in neurons]
 loss = C[0][1] * C[1][1] + acts[0] * acts[1]
 """
     graph = capture(run(text)["loss"])
-    labels = [node.label for node in graph.operations()]
+    labels = [node.label for node in graph.operations]
     assert labels[:3] == ["x * (i + j + k) · i=0, k=0", "C[0][1] · k=0", "x * (i + j + k) · i=0, k=1"]  # j is 1 in all
     assert {f"{name} · Neuron {i}" for name in ("z", "np.tanh(z)") for i in (1, 2)} <= set(labels)
     assert [n.label for n in graph.nodes if n.kind == "input"] == ["x", "self.w · Neuron 1", "self.w · Neuron 2"]
@@ -80,7 +80,7 @@ def test_an_element_of_a_comprehension_is_named_by_its_expression_and_its_round(
     text = (
         "x = leaf(0.5)\nus = [x * v if v else v for v in (0.0, 1.5, 2.5)]\nws = [x * v for v in (1.5, 2.5) if v > 2]\n"
     )
-    labels = [node.label for node in capture(run(text + "loss = us[1] * us[2] * ws[0]")["loss"]).operations()]
+    labels = [node.label for node in capture(run(text + "loss = us[1] * us[2] * ws[0]")["loss"]).operations]
     assert labels[:2] == ["x * v · v=1.5", "(x * v)₁ · v=2.5"]
 
 

@@ -201,10 +201,10 @@ def judged(text: str) -> tuple[Graph, dict[int, str]]:
     recorded = Recorded()
     loss = run(text, recorded)["loss"]
     graph = capture(loss)
-    into = graph.edges_into()
+    into = graph.edges_into
     nodes = {  # for each entry, its node and the nodes of its operands that were given
         entry: [node, *[n for edge in into[node.id] if (n := graph.nodes[edge.source]).operation is None]]
-        for entry, node in zip(mg.tape(loss), graph.operations(), strict=True)
+        for entry, node in zip(mg.tape(loss), graph.operations, strict=True)
     }
     evaluated = Evaluated([nodes.get(entry, []) for entry in recorded.entries])
     run(text, evaluated)

@@ -89,9 +89,9 @@ def right_programs(seeds: range) -> None:
 
 def comparisons(graph: Graph, seed: int) -> list[tuple[Edge, Comparison]]:
     """As ``check_edges`` makes them, but what is drawn for an operation does not depend on those before it."""
-    into = graph.edges_into()
+    into = graph.edges_into
     found = []
-    for node in graph.operations():
+    for node in graph.operations:
         if can_be_compared(node, into[node.id]):
             found += compared(node, into[node.id], graph, np.random.default_rng([seed, node.id]))
     return found
@@ -110,7 +110,7 @@ def mistakes(seeds: range) -> None:
         before = comparisons(graph, seed)
         chosen, _ = before[rng.integers(len(before))]
         factor, node = float(rng.choice(FACTORS)), graph.nodes[chosen.target]
-        names = node.primitive.arguments or [edge.argument for edge in graph.edges_into()[node.id]]
+        names = node.primitive.arguments or [edge.argument for edge in graph.edges_into[node.id]]
         with planted(node.primitive, names.index(chosen.argument), factor):
             after = comparisons(graph, seed)
         for (edge, right), (_, now) in zip(before, after):
