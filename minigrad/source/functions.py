@@ -44,7 +44,7 @@ def names_of(function: Callable[..., Any]) -> dict[str, Any]:
 def _is_at(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
     """Return whether a function is at the position of the code. The columns distinguish several lambdas in a line."""
     if isinstance(node, ast.FunctionDef):
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        first = (node.decorator_list[0] if node.decorator_list else node).lineno
         return (node.name, first) == (code.co_name, code.co_firstlineno)
     # An instruction without a last column belongs to no text.
     spans = [(line, column, end, last) for line, end, column, last in code.co_positions() if last]

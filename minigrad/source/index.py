@@ -1,14 +1,17 @@
 """An index of a Python file: its functions, loops, calls and assignments, and the expression at each instruction.
 
 It states facts of the text, and guesses nothing from how a name is spelled. Python stores the position of the text that an
-instruction was compiled from (PEP 657), and the index finds the expression there. A text that is not Python, for example
-because of a notebook's commands, has lines and nothing else. Each text is parsed once.
+instruction was compiled from (PEP 657), and the index finds the expression there. :func:`text_of` writes an expression as one
+line. A text that is not Python, for example because of a notebook's commands, has lines and nothing else. Each text is parsed
+once.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
+import operator
 import tokenize
 import warnings
 from collections import defaultdict
@@ -20,6 +23,8 @@ from typing import Any, NamedTuple
 from .._source import LONGEST_LINE, SourceLine, character
 
 MOST_FILES = 64  # texts whose indices are kept
+MOST_UNPARSED = 200  # characters of an expression; a longer one is cut before it is parsed
+MOST_LINES = 8  # lines of an expression; a longer one is cut too
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -72,6 +77,7 @@ class Index:
         tree: its syntax tree; empty if the text is not Python.
         nodes: all nodes of the tree. A node comes after its parent.
         parents: the parent of each node.
+        functions: its functions, in the order of their lines.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -82,8 +88,9 @@ class Index:
             children = list(ast.iter_child_nodes(node))
             self.nodes += children
             self.parents.update(dict.fromkeys(children, node))
+        self.functions: list[Any] = self.find(FUNCTIONS)
         self._found: dict[Span, ast.AST | None] = {}  # the nodes that were found before
-        self.texts: dict[ast.AST, tuple[str, bool]] = {}  # what ``expressions`` has written before
+        self.texts: dict[ast.AST, tuple[str, bool]] = {}  # what :func:`text_of` has written before
 
     def text(self, line: int) -> str:
         """Return a line without the spaces around it; an empty text if there is no such line."""
@@ -147,7 +154,7 @@ class Index:
 
     def function_at(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the innermost function around a line; None if the line is outside of functions."""
-        around = self.find(FUNCTIONS, lambda f: f.lineno <= line <= f.end_lineno)
+        around = [f for f in self.functions if f.lineno <= line <= f.end_lineno]
         return around[-1] if around else None
 
     def is_method(self, function: ast.AST) -> bool:
@@ -311,8 +318,8 @@ def operands(node: ast.AST) -> list[ast.expr]:
         case ast.Subscript() | ast.Attribute():
             return [node.value]
         case ast.Call():
-            starred = next((i for i, each in enumerate(node.args) if is_starred(each)), len(node.args))
-            return node.args[:starred]
+            count = [*map(type, node.args), ast.Starred].index(ast.Starred)
+            return node.args[:count]
     return []
 
 
@@ -366,3 +373,84 @@ def value_of(node: ast.AST, names: Mapping[str, Any]) -> Any:
         return None
     holder = value_of(node.value, names)
     return None if holder is None else inspect.getattr_static(holder, node.attr, None)
+
+
+# --- an expression as one line of text -------------------------------------------------------------------------------
+
+
+def text_of(index: Index, node: ast.AST, values: Mapping[str, Any] | None = None) -> str:
+    """Return an expression as Python writes it, on one printable line. A very long one keeps only its beginning and end.
+
+    ``values`` replace the names of loop variables inside brackets: ``hs[t - 1]`` becomes ``hs[4]``.
+    """
+    if isinstance(node, ast.AugAssign):
+        node = node.target
+    text, indexed = index.texts.get(node) or _text(index, node)
+    return _unparsed(_Indices(values).visit(copy.deepcopy(node))) if values and indexed else text
+
+
+def _text(index: Index, node: ast.AST) -> tuple[str, bool]:
+    """Return the text of an expression, and whether values may replace names in it."""
+    if not hasattr(node, "lineno"):  # it is not part of the file
+        return _unparsed(node), True
+    first, start, last, end = index.span(node)
+    head, tail = index.lines[first - 1][start:], index.lines[last - 1][:end]
+    if first == last:
+        head = tail = head[: end - start]
+    if len(head) > MOST_UNPARSED or last - first > MOST_LINES:
+        half = MOST_UNPARSED // 2
+        found = printable(" ".join(f"{head[:half]} … {tail[-half:]}".split())), False
+    else:
+        found = _unparsed(node), any(isinstance(part, ast.Subscript) for part in ast.walk(node))
+    index.texts[node] = found
+    return found
+
+
+def _unparsed(node: ast.AST) -> str:
+    try:
+        return printable(" ".join(ast.unparse(node).split()))
+    except (RecursionError, ValueError):
+        return ""
+
+
+class _Indices(ast.NodeTransformer):
+    """Writes the values of loop variables into the indices of an expression, and adds and multiplies them."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values, self.inside = values, False
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        node.value = self.visit(node.value)
+        self.inside, before = True, self.inside
+        node.slice = self.visit(node.slice)
+        self.inside = before
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        value = self.values.get(node.id) if self.inside else None
+        return ast.Constant(value) if isinstance(value, (int, str)) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        node.left, node.right = self.visit(node.left), self.visit(node.right)
+        run = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}.get(type(node.op))
+        pair = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+        if not (self.inside and run and len(pair) == 2 and all(type(value) is int for value in pair)):
+            return node
+        return ast.Constant(run(*pair))
+
+
+def element(given: Sequence[ast.expr], position: int) -> ast.expr | None:
+    """Return one of the operands that the program passes as a list."""
+    if given and isinstance(given[0], (ast.List, ast.Tuple)):
+        before = given[0].elts[: position + 1]
+        return before[position] if position < len(before) and not any(map(is_starred, before)) else None
+    if len(given) == 1 and isinstance(given[0], (ast.Name, ast.Attribute)):
+        return ast.Subscript(given[0], ast.Constant(position), ast.Load())
+    if given and isinstance(given[0], ast.Constant):
+        given = given[1:]
+    return given[position] if len(given) > 1 and position < len(given) else None
+
+
+def printable(text: str) -> str:
+    """Return a text without line breaks and without escape sequences for the terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

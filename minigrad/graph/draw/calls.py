@@ -25,12 +25,12 @@ class CallsAround:
         places = [] if node.source is None else [node.source, *node.callers]
         frames = node.outside + len(places)  # a frame has the same number for all operations in it
         for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
-            values = [(name, value) for name, value in node.rounds[number] if name != OBJECT]
+            values = [(name, value) for _, name, value in node.rounds[number] if name != OBJECT]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
                 found.append(((frames - number, name, value), self.loop(self.rounds.text(name, value))))
             if number:
-                owner = next((value for name, value in node.rounds[number - 1] if name == OBJECT), None)
+                owner = next((value for _, name, value in node.rounds[number - 1] if name == OBJECT), None)
                 name = places[number - 1].function
                 if owner is not None:
                     called = node.called[number] if number < len(node.called) else None

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..record.model import Edge, Graph, ModuleBox, Node
-from ..record.rounds import rounds_around
 
 LOOP = "loop"  # the kind of a unit, and of the box around it in a drawing
 ROUND = "round"  # the kind of a unit while loops are searched: a round of a loop of the program
@@ -74,7 +73,7 @@ def _rounds(graph: Graph) -> dict[int, list[Hashable]]:
     """
     outside = max((node.outside for node in graph.operations), default=0)
     return {
-        node.id: [*rounds_around(node, 0, max(0, node.outside + len(node.rounds) - outside))]
+        node.id: [*itertools.chain(*reversed(node.rounds[: max(0, node.outside + len(node.rounds) - outside)]))]
         for node in graph.operations
     }
 

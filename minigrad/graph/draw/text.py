@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...source.expressions import printable
+from ...source.index import printable
 from .drawn import DrawnEdge, DrawnGraph, DrawnNode
 from .looks import gradient_text, titles
 

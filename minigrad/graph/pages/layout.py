@@ -65,6 +65,18 @@ def lay_out(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int
     return placed(ordered(len(sizes), lines), sizes)
 
 
+def layouts(
+    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
+) -> tuple[list[Laid], list[Laid]]:
+    """Return the layouts of boxes in up to so many columns; and those of boxes that are turned on their sides."""
+    parts, found = ordered(len(sizes), lines), []
+    for own in (sizes, [(height, width) for width, height in sizes]):
+        laid = placed(parts, own)
+        several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
+        found.append([laid, *filter(None, several)])
+    return found[0], found[1]
+
+
 def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:
     """Return the connected parts with their layers, whose order does not depend on the sizes of the boxes."""
     parts = []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._source import SourceLine
-from ...source.index import FUNCTIONS, index_of
+from ...source.index import index_of
 
 if TYPE_CHECKING:
     from ..record.model import Graph
@@ -56,7 +56,7 @@ def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str
 
 def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
     """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
-    functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).find(FUNCTIONS)]
+    functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).functions]
     found = set()
     for line in used:
         around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]

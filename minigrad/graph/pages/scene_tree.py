@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..draw.calls import CallsAround
@@ -51,6 +52,7 @@ class SceneTree:
         program: the outermost scene.
         stages: the stages of each scene, one per step.
         home: the stage in which each node is a box.
+        titles: the title of each scene, by id(unit).
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -61,13 +63,29 @@ class SceneTree:
             self.out_of[edge.source].append(edge)
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
-        self.calls = CallsAround(graph)
-        self.titles: dict[int, str] = {}  # the titles of the calls and rounds in scenes, by id(unit)
+        self.titles: dict[int, str] = {}  # by id(unit)
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
         self._weights = self._boxes_with()
         self.program = program(graph)
         self._place(self.program, None)
         self._place_values()
+        for unit in self.scenes():
+            self.titles.setdefault(id(unit), self._title(unit))
+
+    @cached_property
+    def calls(self) -> CallsAround:
+        """What only a long scene or a loop needs."""
+        return CallsAround(self.graph)
+
+    def scenes(self) -> list[Unit]:
+        """Return all scenes, each before the scenes inside it."""
+        order, todo = [], [self.program]
+        while todo:
+            unit = todo.pop()
+            order.append(unit)
+            inside = [item for step in unit.iterations for item in step if item.node is None]
+            todo += reversed(inside)
+        return order
 
     def _boxes_with(self) -> dict[int, int]:
         """Return the number of boxes of each operation: its own, and those of values that it is the first to read."""
@@ -168,6 +186,24 @@ class SceneTree:
         single = len(leaving) == 1 and not isinstance(self.graph.nodes[leaving[0]].value, tuple)
         return leaving[0] if single and unit.kind != LOOP else None
 
+    def _title(self, unit: Unit) -> str:
+        """Return a scene's title: a module's name, a loop with its variable, or a part's first and last value."""
+        graph = self.graph
+        if unit.module is not None:
+            module = graph.modules[unit.module]
+            outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
+            name = module.name.removeprefix(outer) or module.kind
+            if unit.kind != "loop":
+                return name + module.which
+            return name if module.call is not None else name.rpartition(".")[0] or module.kind  # layers.0 is in layers
+        if unit.kind == "loop":
+            last = unit.operations[0][-1]
+            return self.calls.title(unit.operations) or graph.nodes[last].stem or graph.nodes[last].operation or ""
+        if unit.kind != "part":
+            return ""
+        values = unit.operations[0] or self.stages[id(unit)][0].values
+        return f"{graph.nodes[values[0]].label} … {graph.nodes[values[-1]].label}"
+
     # --- values ---
 
     def _place_values(self) -> None:
@@ -239,27 +275,6 @@ def _shared(readers: Sequence[Stage]) -> Stage:
     common = [level for level in zip(*paths) if all(stage is level[0] for stage in level)]
     parts = itertools.takewhile(lambda stage: stage.unit.kind == "part", paths[0][len(common) :])
     return [common[-1][0], *parts][-1]
-
-
-def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
-    """Return a scene's title: a module's name, a loop with its variable, a call, or a part's first and last value."""
-    graph = tree.graph
-    if id(unit) in tree.titles:
-        return tree.titles[id(unit)]
-    if unit.module is not None:
-        module = graph.modules[unit.module]
-        outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
-        name = module.name.removeprefix(outer) or module.kind
-        if unit.kind != "loop":
-            return name + module.which
-        return name if module.call is not None else name.rpartition(".")[0] or module.kind  # layers.0 is in layers
-    if unit.kind == "loop":
-        last = unit.operations[0][-1]
-        return tree.calls.title(unit.operations) or graph.nodes[last].stem or graph.nodes[last].operation or ""
-    if unit.kind != "part":
-        return ""
-    values = unit.operations[0] or tree.stages[id(unit)][0].values
-    return f"{labels[values[0]]} … {labels[values[-1]]}"
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:

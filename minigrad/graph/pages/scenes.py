@@ -7,6 +7,7 @@ of a scene that is connected with it is an alias at its border, so both ends of 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, in_columns, ordered, placed, put_on_layers
-from .scene_tree import SceneTree, Stage, title
+from .layout import Laid, layouts, put_on_layers
+from .scene_tree import SceneTree, Stage
 
 if TYPE_CHECKING:
     from ..record.model import Graph, Node
@@ -44,7 +45,7 @@ MOST_READERS = 4  # outside readers of one operation that become aliases; the la
 def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the scenes for the page, the program's first, and for each node the number of its scene."""
     tree = SceneTree(graph)
-    order = _in_order(tree)
+    order = tree.scenes()
     numbers = {id(unit): i for i, unit in enumerate(order)}
     sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
     for end, _ in graph.ends[:1]:
@@ -54,8 +55,8 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
     pictures: dict[int, tuple[int, int]] = {}
     for number, unit in reversed(list(enumerate(order))):  # a scene before the scene around it, whose box shows it
         scene = _Scene(tree, unit, numbers)
-        data = _about(tree, unit, numbers, labels)
-        key = scene.look(sizes, labels, pictures)
+        data = _about(tree, unit, numbers)
+        key = scene.look(sizes, pictures)
         like = drawn.setdefault(key, number)
         result[number] = data | (scene.data(key) if like == number else {"like": like, **scene.ids()})
         pictures[id(unit)] = _picture_size(result[like], len(unit.iterations))
@@ -63,25 +64,14 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
     return result, home
 
 
-def _in_order(tree: SceneTree) -> list[Unit]:
-    """Return all scenes, each before the scenes inside it."""
-    order, todo = [], [tree.program]
-    while todo:
-        unit = todo.pop()
-        order.append(unit)
-        inside = [item for step in unit.iterations for item in step if item.node is None]
-        todo += reversed(inside)
-    return order
-
-
-def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequence[str]) -> dict[str, Any]:
+def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int]) -> dict[str, Any]:
     parent = tree.stages[id(unit)][0].parent
     module = None if unit.module is None else tree.graph.modules[unit.module]
     rounds = unit.kind == "loop" and (module is None or module.call is not None)  # layers have names of their own
     return {
         "parent": None if parent is None else numbers[id(parent.unit)],
         "kind": unit.kind,
-        "title": title(tree, unit, labels),
+        "title": tree.titles[id(unit)],
         "of": "" if module is None else module.kind,
         "count": len(unit.iterations),
         "rounds": tree.calls.titles(unit.operations) if rounds else [],
@@ -116,9 +106,9 @@ def _picture_size(scene: Mapping[str, Any], count: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str], picture: tuple[int, int]) -> tuple[int, int]:
+def _scene_size(tree: SceneTree, unit: Unit, picture: tuple[int, int]) -> tuple[int, int]:
     kind = "" if unit.module is None else tree.graph.modules[unit.module].kind
-    width = max(text_width(title(tree, unit, labels), TEXT), text_width(kind, SMALL), NUMBERS)
+    width = max(text_width(tree.titles[id(unit)], TEXT), text_width(kind, SMALL), NUMBERS)
     return _rounded(max(min(width, WIDEST) + PADDING + 20, picture[0] + 12)), _rounded(HEAD + picture[1] + 8)
 
 
@@ -133,13 +123,8 @@ def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -
     The lines of each one lead from top to bottom, or from left to right. It is in columns, or in rows, if this makes the
     picture much larger.
     """
-    parts = ordered(len(sizes), lines)
-    ways: list[tuple[Laid, bool]] = []
-    for turned in (False, True):
-        own = [(h, w) for w, h in sizes] if turned else sizes
-        laid = placed(parts, own)
-        found = [laid] + [in_columns(laid, own, count) for count in range(2, MOST_COLUMNS + 1)]
-        ways += [(one, turned) for one in found if one is not None]
+    found = layouts(sizes, lines, MOST_COLUMNS)
+    ways = [(laid, turned) for turned in (False, True) for laid in found[turned]]
 
     def scale(way: tuple[Laid, bool], pane: tuple[int, int]) -> float:
         laid, turned = way
@@ -291,6 +276,8 @@ class _Scene:
 
     def _copies(self) -> None:
         """Give a leaf an alias near its readers that are far below the first one, so that no line runs past everything."""
+        if max(Counter(source for source, _ in self.lines).values(), default=0) < 2:
+            return
         layers = put_on_layers(len(self.boxes), list(self.lines)).layers
         layer = {box: number for number, row in enumerate(layers) for box in row}
         read = {target for _, target in self.lines}
@@ -311,18 +298,14 @@ class _Scene:
 
     # --- as data ---
 
-    def look(
-        self, sizes: Sequence[tuple[int, int]], labels: Sequence[str], pictures: Mapping[int, tuple[int, int]]
-    ) -> tuple[Any, ...]:
+    def look(self, sizes: Sequence[tuple[int, int]], pictures: Mapping[int, tuple[int, int]]) -> tuple[Any, ...]:
         """Return the sizes of the boxes, and the lines. Scenes with the same look are laid out once."""
         found = []
         for box, (kind, ids) in enumerate(self.boxes):
             if kind == "scene":
                 inner = self._scenes[box]
                 result = self._results[box][0]
-                found.append(
-                    _scene_size(self.tree, inner, labels, pictures[id(inner)]) if result is None else sizes[result]
-                )
+                found.append(_scene_size(self.tree, inner, pictures[id(inner)]) if result is None else sizes[result])
             else:
                 several = [sizes[node] for node in ids if node is not None]
                 found.append((max(w for w, _ in several), max(h for _, h in several)))

@@ -39,7 +39,8 @@ class Node:
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         callers: the calls of the program's functions that led to the operation, innermost first.
         outside: the number of calls around the outermost of the ``callers``, up to the top level of a file.
-        rounds: the variables of the program's loops with their values, at ``source`` and at each of the ``callers``.
+        rounds: the variables of the program's loops, at ``source`` and at each of the ``callers``: for each its function, its
+            name and its value.
         called: what the program calls at ``source`` and at each of the ``callers`` (a ``Callee``, or None for an operator).
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
@@ -84,7 +85,7 @@ class Node:
     call: int | None = None
     callers: tuple[SourceLine, ...] = ()
     outside: int = 0
-    rounds: tuple[tuple[tuple[str, Any], ...], ...] = ()
+    rounds: tuple[tuple[tuple[str, str, Any], ...], ...] = ()
     called: tuple[Any, ...] = ()
     depth: int | None = None
     signed: complex | None = None

@@ -17,8 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
-from ...source.expressions import element, printable, text_of
-from ...source.index import Index, callee, index_of, is_starred, operands
+from ...source.index import Index, callee, element, index_of, is_starred, operands, printable, text_of
 from .model import Edge, Graph, Node
 from .numerals import number_text
 from .rounds import Callee, Rounds, Texts, told_apart
@@ -91,6 +90,7 @@ class _Names:
         self.given: set[int] = set()
         self.expressions: set[int] = set()
         self.inline: set[int] = set()
+        self.parameters: set[str] = set()  # of the function around the expression whose operations get their labels now
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
 
     @cached_property
@@ -211,6 +211,7 @@ class _Names:
             self.inner(nodes, "")
             return
         given, target, returned = operands(here), program.target(here), program.returned(here)
+        self.parameters = program.parameters(here)
         if self.handed_over(nodes, program, here):
             self.inner(nodes, "")
             return
@@ -310,7 +311,8 @@ class _Names:
 
     def values(self, node: Node, level: int = 0) -> dict[str, Any]:
         """Return the loop variables of an operation in one of its frames, with their values."""
-        return dict(node.rounds[level]) if level < len(node.rounds) else {}
+        rounds = node.rounds[level] if level < len(node.rounds) else ()
+        return {name: value for _, name, value in rounds}
 
     def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
@@ -346,7 +348,7 @@ class _Names:
             self.wanted[node.id] = Wanted(text, simple, reader, level)
             named = simple or isinstance(operand, ast.Subscript)
             (self.expressions.discard if named else self.expressions.add)(node.id)
-            if level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand)):
+            if level > 0 or (isinstance(operand, ast.Name) and operand.id in self.parameters):
                 self.given.add(node.id)
             else:
                 self.given.discard(node.id)

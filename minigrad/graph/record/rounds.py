@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
@@ -24,7 +25,8 @@ OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type, type(None))  # value
 
 OBJECT = "self"  # the name in a round for the object whose method runs
 
-Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then the object
+# The variables of the loops in one frame, outermost first, then the object: each with the function, its name and its value
+Round = tuple[tuple[str, str, Any], ...]
 
 
 class Owned(NamedTuple):
@@ -79,7 +81,7 @@ def place_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> tupl
             value = local[name]
             kind = type(value)
             if kind is int or (value := _plain(value)) is not None:
-                found.append((shown, value))
+                found.append((source.function, shown, value))
     return tuple(found), place.called
 
 
@@ -125,24 +127,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, OTHERS) else Owned(type(value).__name__, id(value))
 
 
-def variables_of(node: Node, level: int = 0) -> dict[tuple[str, str], Any]:
-    """Return the loop variables of an operation with their values, outermost first: by function and name.
-
-    They are those of its frame number ``level`` (0 is the innermost) and of the frames around it.
-    """
-    return {(function, name): value for function, name, value in rounds_around(node, level)}
-
-
-def rounds_around(node: Node, level: int = 0, outer: int | None = None) -> Iterator[tuple[str, str, Any]]:
-    """Yield the rounds of the loops around an operation, outermost first: a function, its variable, and the value.
-
-    They are those of its frames from number ``level`` (0 is the innermost) up to ``outer``, without it.
-    """
-    places = [] if node.source is None else [node.source, *node.callers]
-    for place, values in reversed(list(zip(places, node.rounds))[level:outer]):
-        yield from ((place.function, name, value) for name, value in values)
-
-
 class Rounds:
     """Tells operations apart by the rounds of their loops, and by the objects whose methods ran."""
 
@@ -151,7 +135,7 @@ class Rounds:
         counts: Counter[str] = Counter()
         for node in operations:
             for values in reversed(node.rounds):
-                for _, value in values:
+                for _, _, value in values:
                     if isinstance(value, Owned) and value not in self._numbers:
                         counts[value.kind] += 1
                         self._numbers[value] = counts[value.kind]
@@ -161,10 +145,13 @@ class Rounds:
         return f"{value.kind} {self._numbers[value]}" if isinstance(value, Owned) else f"{name}={value!r}"
 
     def of(self, node: Node, level: int = 0) -> Texts:
-        """Return the texts of all variables of an operation, outermost first: by function, name, and whether it is a float."""
+        """Return the texts of the variables of an operation, outermost first: by function, name, and whether it is a float.
+
+        They are those of its frame number ``level`` (0 is the innermost) and of the frames around it.
+        """
         return {
             (function, name, isinstance(value, float)): self.text(name, value)
-            for (function, name), value in variables_of(node, level).items()
+            for function, name, value in chain(*reversed(node.rounds[level:]))
         }
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from minigrad._source import SourceLine
-from minigrad.source.expressions import element, text_of
 from minigrad.source.functions import body_of, returned_expression
-from minigrad.source.index import Index, index_of, index_of_file, names_in, operands, value_of
+from minigrad.source.index import Index, element, index_of, index_of_file, names_in, operands, text_of, value_of
 
 
 def index(text: str) -> Index:

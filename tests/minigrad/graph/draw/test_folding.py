@@ -205,11 +205,16 @@ def cell(steps: int, first: bool) -> Drawing:
     return mg.draw_dot(loss, {"w": w, "b": b})
 
 
+def variable(drawing: Drawing, number: int, name: str) -> Any:
+    """The value of a loop variable of the innermost function when an operation ran."""
+    return {known: value for _, known, value in drawing.nodes[number].rounds[0]}[name]
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_a_step_of_a_loop_is_a_round_of_the_program(first: bool) -> None:
     drawing = cell(12, first)
     (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
-    rounds = [{dict(drawing.nodes[number].rounds[0])["t"] for number in step} for step in loop.operations]
+    rounds = [{variable(drawing, number, "t") for number in step} for step in loop.operations]
     assert rounds == [{t} for t in range(int(first), 12)]
     title = CallsAround(drawing).title(loop.operations)
     assert title == f"for t = {int(first)} … 11"
@@ -239,7 +244,7 @@ def test_equal_values_in_a_row_are_rounds_of_their_own() -> None:
         loss = (h * h).sum()
     drawing = mg.draw_dot(loss)
     (loop,) = [unit for unit in program(drawing).iterations[0] if unit.kind == "loop"]
-    letters = [[dict(drawing.nodes[number].rounds[0])["letter"] for number in step] for step in loop.operations]
+    letters = [[variable(drawing, number, "letter") for number in step] for step in loop.operations]
     assert letters == [[letter] * 4 for letter in "ello"]
 
 

@@ -294,4 +294,4 @@ def test_an_operation_knows_the_object_whose_method_runs() -> None:
     x, turning = leaf(1.0), Turning()
     with mg.trace():
         found = [note_of(f(x)).rounds[0] for f in (turning.method, turning.function, Turning.of_class)]
-    assert found == [((OBJECT, Owned("Turning", id(turning))),), (), ()]
+    assert found == [(("method", OBJECT, Owned("Turning", id(turning))),), (), ()]
