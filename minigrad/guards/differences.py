@@ -14,12 +14,13 @@ If estimates contradict each other, the contradiction counts as an error of all 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tree import leaves, map_leaves
 from ..device import is_device_array, to_host
 from ..engine.modes import ensure_recording
 from ..engine.tape import Leaf, sweep
@@ -232,46 +233,53 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
 # --- A function near a point ---
 
 
+Recorded = Callable[..., tuple[list[Tensor], list[Any]]]
+
+
+def at_leaves(arrays: Iterable[Array]) -> list[Tensor]:
+    return [make_tensor(array, Leaf(None, array.shape, array.dtype)) for array in arrays]
+
+
 class AtPoint:
-    """A function at a point, recorded from leaves of its own, and differentiated by sweeps that end at these leaves.
+    """A function of arrays at a point, recorded from leaves of its own, and differentiated by sweeps that end at these leaves.
+
+    Args:
+        f: a function that records itself for arrays: it returns Tensors of these, from :func:`at_leaves`, and its results.
+        arguments: the arrays of each argument. All arrays of an argument move together.
 
     Attributes:
-        output: the value of the function, as plain arrays.
+        output: the results of the function, as arrays.
         values: the arguments, each as one flat array.
         here: the output as one flat array.
         kind: the ``numpy.finfo`` of the least precise array of the output.
     """
 
-    def __init__(self, f: Callable[..., Any], args: Sequence[Any]) -> None:
-        self._f = f
-        self._args = args
-        with ensure_recording():
-            starts = map_leaves(lambda a: make_tensor(a, Leaf(None, a.shape, a.dtype)), list(args))
-            output = f(*map_leaves(lambda t: t, starts))  # f may change the containers that it gets
-        self._starts = [t._node for t in leaves(starts)]
-        self._ends = [t._node if isinstance(t, Tensor) else None for t in leaves(output)]
-        self.output = map_leaves(_plain, output)
-        self.values = [row(arg) for arg in args]
-        self.here = row(self.output)
-        self._coarse: Array = np.zeros(self.here.shape)
-        dtypes = [getattr(leaf, "dtype", np.dtype(float)) for leaf in leaves(self.output)]
+    def __init__(self, f: Recorded, arguments: Sequence[Sequence[Array]]) -> None:
+        self._f, self._arguments = f, arguments
+        starts, output = f(*chain.from_iterable(arguments))
+        self._starts = [t._node for t in starts]
+        self._ends = [t._node if isinstance(t, Tensor) else None for t in output]
+        self.output = [t._array if isinstance(t, Tensor) else t for t in output]
+        dtypes = [getattr(array, "dtype", np.dtype(float)) for array in self.output]
         kinds = [np.finfo(dtype) for dtype in dtypes if dtype.kind in "fc"]
-        self.kind = max(kinds, key=lambda kind: float(kind.eps), default=np.finfo(np.float64))
+        self.kind = max(kinds, key=attrgetter("eps"), default=np.finfo(np.float64))
+        self.values, self.here = list(map(row, arguments)), row(self.output)
+        self._coarse: Array = np.zeros(self.here.shape)
 
-    def moved(self, moves: Sequence[Array | None]) -> list[Any]:
+    def moved(self, moves: Sequence[Array | None]) -> list[Sequence[Array]]:
         """Return the arguments, each moved by a flat array, or unchanged for None."""
-        return [arg if v is None else shaped(row(arg) + v, arg) for arg, v in zip(self._args, moves)]
+        return [part if v is None else shaped(row(part) + v, part) for part, v in zip(self._arguments, moves)]
 
     def at(self, moves: Sequence[Array | None]) -> Array:
         """Return the output for moved arguments, or NaN if the function raises there."""
         try:
-            return row(map_leaves(_plain, self._f(*map_leaves(_constant, self.moved(moves)))))
+            return row(self._f(*chain.from_iterable(self.moved(moves)))[1])
         except (ArithmeticError, ValueError):
             return np.full(self.here.shape, np.nan)
 
     def along(self, i: int, v: Array, t: float) -> Array:
         """Return the output for argument ``i`` moved by ``t v``."""
-        return self.at([t * v if j == i else None for j in range(len(self._args))])
+        return self.at([t * v if j == i else None for j in range(len(self.values))])
 
     def beside(self, moves: Sequence[Array | None]) -> AtPoint:
         """Return the same function at moved arguments."""
@@ -279,7 +287,7 @@ class AtPoint:
 
     def direction(self, i: int, rng: np.random.Generator) -> Array:
         """Return a random direction of argument ``i`` as one flat array."""
-        return row(map_leaves(lambda a: direction(to_host(a), rng), self._args[i]))
+        return row([direction(to_host(array), rng) for array in self._arguments[i]])
 
     def slopes(self, rng: np.random.Generator, ties: bool) -> list[Slope]:
         """Return the derivative with respect to each argument, along a random direction of it.
@@ -303,16 +311,16 @@ class AtPoint:
     def pulled(self, u: Array) -> list[Array]:
         """Return the cotangents of the arguments for the cotangent ``u`` of the output, each as one flat array."""
         seeds: dict[Any, Array] = {}
-        for node, g in zip(self._ends, leaves(shaped(u, self.output))):
+        for node, g in zip(self._ends, shaped(u, self.output)):
             if node is not None:
                 g = g.astype(node.dtype)
                 seeds[node] = seeds[node] + g if node in seeds else g
         with ensure_recording():  # a rule may run a part of the function again
             found = sweep(seeds, retain_graph=True, wanted=self._starts)
         arrived = iter(self._starts)
-        return [row(map_leaves(lambda a: found.get(next(arrived), np.zeros_like(a)), arg)) for arg in self._args]
+        return [row([found.get(next(arrived), np.zeros_like(a)) for a in part]) for part in self._arguments]
 
-    def cotangent(self, rng: np.random.Generator) -> Any:
+    def cotangent(self, rng: np.random.Generator) -> list[Array]:
         """Return a random cotangent of the output, of length 1."""
         drawn = rng.standard_normal(self.here.shape) + 1j * rng.standard_normal(self.here.shape)
         return shaped(drawn / max(float(np.linalg.norm(drawn)), 1e-12), self.output)
@@ -442,27 +450,41 @@ def double(value: Any) -> Any:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def row(values: Any) -> Array:
+def row(arrays: Sequence[Any]) -> Array:
     """Return all elements of arrays as one flat array on the host."""
-    return np.concatenate([np.zeros(0), *(np.ravel(to_host(value)) for value in leaves(values))])
+    plain = [array._array if isinstance(array, Tensor) else array for array in arrays]
+    return np.concatenate([np.zeros(0), *map(np.ravel, map(to_host, plain))])
 
 
-def shaped(row: Array, like: Any) -> Any:
+def shaped(row: Array, like: Sequence[Any]) -> list[Any]:
     """Split a flat array into arrays with the shapes, the kinds and the libraries of ``like``."""
-    ends = np.cumsum([np.size(leaf) for leaf in leaves(like)], dtype=int)
-    pieces = iter(np.split(row, ends))
-
-    def piece(leaf: Any) -> Any:
-        array = next(pieces).reshape(np.shape(leaf))
+    found = []
+    for piece, leaf in zip(np.split(row, np.cumsum([np.size(leaf) for leaf in like], dtype=int)), like):
+        array = piece.reshape(np.shape(leaf))
         array = array if np.iscomplexobj(leaf) else array.real.copy()
-        return np.asarray(array, like=leaf) if is_device_array(leaf) else array
-
-    return map_leaves(piece, like)
-
-
-def _plain(value: Any) -> Any:
-    return value._array if isinstance(value, Tensor) else value
+        found.append(np.asarray(array, like=leaf) if is_device_array(leaf) else array)
+    return found
 
 
-def _constant(array: Any) -> Tensor:
-    return make_tensor(array, None)
+# --- An operation of a recorded run ---
+
+
+def operation(node: Any, operands: Sequence[Any], moved: Sequence[Any]) -> Recorded:
+    """Return the operation of a node as a function of its ``moved`` operands. The other operands stay.
+
+    :class:`.ObservedRun` describes nodes and operands.
+    """
+    names = getattr(node.primitive, "arguments", None) or [edge.argument for edge in operands]
+    constants, moving = {edge.argument: edge.value for edge in operands}, [edge.argument for edge in moved]
+
+    def run(*arrays: Any) -> tuple[list[Tensor], list[Any]]:
+        starts = at_leaves(arrays)
+        given = constants | dict(zip(moving, starts))
+        with ensure_recording():
+            again = node.again  # of a Function
+            outputs = again(given) if again else node.primitive(*map(given.get, names), **node.keywords)
+        if isinstance(outputs, (tuple, list)):  # integer outputs (a sign, an index) have no derivative
+            return starts, [output for output in outputs if output.dtype.kind in "fc"]
+        return starts, [outputs]
+
+    return run

@@ -87,8 +87,9 @@ class About(NamedTuple):
 
 
 class Derivative(NamedTuple):
-    """What is known of the derivative with respect to one argument: its part of :class:`About`."""
+    """What is known of the derivative with respect to one argument: the rule, and its part of :class:`About`."""
 
+    rule: Any
     formula: str | None = None
     for_shapes: Callable[..., str | None] | None = None
     written: Callable[..., Any] | None = None
@@ -125,14 +126,15 @@ def rule_of(primitive: Primitive, argument: str) -> Any:
 
 
 def derivative(primitive: Any, argument: str) -> Derivative:
-    """Return what is known of one derivative: nothing if its rule has been replaced since.
+    """Return what is known of one derivative: only the rule, if it has replaced the one that was described.
 
     ``argument`` is its name, or its position if the number of arguments varies.
     """
     facts, name = known(primitive), argument if getattr(primitive, "arguments", ()) else "*"
-    if name not in facts.rules or facts.rules[name] is not rule_of(primitive, name):
-        return Derivative()
-    return Derivative(facts.formulas.get(name), facts.for_shapes.get(name), facts.written.get(name))
+    rule = rule_of(primitive, name)
+    if name not in facts.rules or facts.rules[name] is not rule:
+        return Derivative(rule)
+    return Derivative(rule, facts.formulas.get(name), facts.for_shapes.get(name), facts.written.get(name))
 
 
 def depends_elementwise(primitive: Any) -> bool:

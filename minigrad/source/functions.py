@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable
+from operator import itemgetter
 from types import CodeType
 from typing import Any
 
@@ -30,8 +31,9 @@ def body_of(function: Callable[..., Any]) -> list[ast.stmt] | None:
     if not isinstance(code, CodeType):
         return None
     index = index_of(code.co_filename, linecache.getlines(code.co_filename))
-    for node in index.find((ast.Lambda, ast.FunctionDef), lambda node: _is_at(node, code)):
-        if _vocabulary(_compiled(node)) == _vocabulary(code):
+    for node in index.nodes:
+        alike = isinstance(node, (ast.Lambda, ast.FunctionDef)) and _is_at(node, code)
+        if alike and _vocabulary(_compiled(node)) == _vocabulary(code):
             return [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
     return None
 
@@ -46,10 +48,9 @@ def _is_at(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
     if isinstance(node, ast.FunctionDef):
         first = (node.decorator_list[0] if node.decorator_list else node).lineno
         return (node.name, first) == (code.co_name, code.co_firstlineno)
-    # An instruction without a last column belongs to no text.
-    spans = [(line, column, end, last) for line, end, column, last in code.co_positions() if last]
+    spans = list(filter(itemgetter(3), code.co_positions()))  # an instruction without a last column belongs to no text
     begin, end = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
-    return bool(spans) and min(s[:2] for s in spans) == begin and max(s[2:] for s in spans) == end
+    return bool(spans) and min(map(itemgetter(0, 2), spans)) == begin and max(map(itemgetter(1, 3), spans)) == end
 
 
 def _compiled(node: ast.Lambda | ast.FunctionDef) -> CodeType:

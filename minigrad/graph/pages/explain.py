@@ -18,11 +18,11 @@ import numpy as np
 
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
+from ...guards.checking import comparisons
 from ..record.capture import swept
-from ..record.derivatives import comparisons
 from ..record.model import Graph
 from .causes import causes_of
-from .formulas import said_of_operations, said_of_rules
+from .formulas import said
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .packing import packed
@@ -158,7 +158,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     tensors, views = Tensors(graph), shown(show, graph)
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
-    operations, rules = said_of_operations(graph), said_of_rules(graph)
+    operations, rules = said(graph)
     causes = causes_of(graph)
     # An operation that cannot run again near its operands has no check. The page says how many there are.
     few = len(graph.edges_into) <= MOST_CHECKED

@@ -27,7 +27,7 @@ import numpy as np
 from ...engine.messages import short
 from ...engine.primitive import Primitive
 from ...engine.registry import is_elementwise, registry
-from ...rules.about import depends_elementwise, derivative, known, reading_of, rule_of
+from ...rules.about import About, depends_elementwise, derivative, known, reading_of
 from ...rules.indexing import clip
 from ...rules.neural import softmax
 from ...source.functions import names_of, returned_expression
@@ -71,24 +71,42 @@ _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 # --- what the page says of the operations and of their derivatives --------------------------------------------------
 
 
-def said_of_operations(graph: Graph) -> list[Data]:
-    """Return how the page writes each operation, and what it has done to its operands: nothing for a value."""
-    into = graph.edges_into
-    return [NOTHING if node.operation is None else _operation(node, into[node.id]) for node in graph.nodes]
+def said(graph: Graph) -> tuple[list[Data], list[Data]]:
+    """Return how the page writes each operation, and the rule of each edge: nothing for a value."""
+    into, nodes, operations = graph.edges_into, graph.nodes, list[Data]()
+    rules = [
+        None if edge.contribution is None else formula(nodes[edge.target].primitive, edge.argument)
+        for edge in graph.edges
+    ]
+    for node in nodes:
+        facts, elementwise = known(node.primitive), is_elementwise(node.primitive)
+        told = None if node.operation is None else _operation(node, into[node.id], facts, elementwise)
+        operations.append(told or NOTHING)
+    values = [formula_values(nodes[edge.target], into[edge.target], edge) for edge in graph.edges]
+    texts = ["" if found is None else readable(found, given) for found, given in zip(rules, values)]
+    return operations, [_derivative(*each) for each in zip(rules, texts, values)]
 
 
-def _operation(node: Node, operands: Sequence[Edge]) -> Data:
+def _operation(node: Node, operands: Sequence[Edge], facts: About, elementwise: bool) -> Data:
+    """Return how the page writes an operation, and what it has done to its operands."""
     usual = getattr(node.primitive, "defaults", {})
     told = {name: option_text(value) for name, value in node.keywords.items() if value is not None}
     different = [
         f"{name}={text}" for name, text in told.items() if name not in usual or option_text(usual[name]) != text
     ]
     return {
-        "notation": _notation(node, len(operands)),
+        "notation": _notation(node, facts.notation, len(operands)),
         "options": ", ".join(different),
-        "tells": "rows" if node.primitive is softmax else "zeros" if known(node.primitive).dies else None,
-        "changed": _changed(node, operands),
+        "tells": "rows" if node.primitive is softmax else "zeros" if facts.dies else None,
+        "changed": _changed(node, operands, elementwise),
     }
+
+
+def _derivative(found: Formula | None, text: str, values: Mapping[str, Any]) -> Data:
+    """Return what the page says of a rule: its tree, the name of the output in it, and whether it is elementwise."""
+    if found is None:
+        return {"equation": None, "answer": "y", "elementwise": False}
+    return {"equation": equation(found, text, values), "answer": found.answer, "elementwise": found.elementwise}
 
 
 def option_text(value: Any) -> str:
@@ -111,13 +129,12 @@ def option_text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else short(value)
 
 
-def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
+def _changed(node: Node, operands: Sequence[Edge], elementwise: bool) -> list[str]:
     """Return what else happened to the operands here: one was broadcast, its dtype changed, or values were clipped."""
     if isinstance(node.value, tuple) or node.value is None:
         return []
     found = []
     arrays = [edge.value for edge in operands if edge.value is not None]
-    elementwise = is_elementwise(node.primitive)
     if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
         found.append("broadcast")
     typed = {a.dtype.kind + str(a.dtype.itemsize) for a in arrays if isinstance(a, (np.ndarray, np.generic))}
@@ -127,20 +144,6 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
     if node.primitive is clip and operands and np.any(np.not_equal(operands[0].value, node.value)):
         found.append("clipped")
     return found
-
-
-def said_of_rules(graph: Graph) -> list[Data]:
-    """Return what the page says of each edge's rule: its tree, the name of the output in it, and whether it is elementwise."""
-    into = graph.edges_into
-    return [_derivative(edge, graph.nodes[edge.target], into[edge.target]) for edge in graph.edges]
-
-
-def _derivative(edge: Edge, node: Node, operands: Sequence[Edge]) -> Data:
-    found = None if edge.contribution is None else formula(node.primitive, edge.argument)
-    if found is None:
-        return {"equation": None, "answer": "y", "elementwise": False}
-    tree = equation(found, formula_values(node, operands, edge))
-    return {"equation": tree, "answer": found.answer, "elementwise": found.elementwise}
 
 
 # --- the formula of a rule ------------------------------------------------------------------------------------------
@@ -207,7 +210,7 @@ def rule_behind(primitive: Any, argument: str) -> Any:
     """Return the function that computes the derivative, without what only marks it; None if there is none."""
     if not isinstance(primitive, Primitive):
         return primitive.backward
-    rule = rule_of(primitive, argument)
+    rule = derivative(primitive, argument).rule
     return rule and inspect.unwrap(rule)
 
 
@@ -278,16 +281,16 @@ class _ForPeople(ast.NodeTransformer):
 # --- from a formula to its tree -------------------------------------------------------------------------------------
 
 
-def equation(found: Formula, values: Mapping[str, Any]) -> Tree:
-    """Return the tree of one edge.
-
-    Args:
-        found: the formula of the rule.
-        values: the result of :func:`formula_values`. It decides which names are arguments, and gives other names' values.
-    """
+def readable(found: Formula, values: Mapping[str, Any]) -> str:
+    """Return the text of a formula for the ``values`` of one edge, the result of :func:`formula_values`."""
     special = found.for_shapes
     given = special and special(**{name: values[name] for name in inspect.signature(special).parameters})
-    head, words = parted(given or found.text)
+    return given or found.text
+
+
+def equation(found: Formula, text: str, values: Mapping[str, Any]) -> Tree:
+    """Return the tree of a formula's text. The values decide which names are arguments, and give other names' values."""
+    head, words = parted(text)
     try:
         tree = _Builder(found.answer, values).tree(_parsed(head))
     except (SyntaxError, KeyError):  # any syntax in a rule of the user
@@ -295,9 +298,8 @@ def equation(found: Formula, values: Mapping[str, Any]) -> Tree:
     return ["row", tree, ["words", {"en": words, "ja": JAPANESE.get(words, words)}]] if words else tree
 
 
-def _notation(node: Node, count: int) -> Tree | None:
+def _notation(node: Node, text: str, count: int) -> Tree | None:
     """Return the tree of an operation of ``count`` operands; None if mathematics writes it as a call of the function."""
-    text = known(node.primitive).notation
     if not text or not isinstance(node.primitive, Primitive):
         return None
     shapes = {f"{name}_shape": None for name in node.primitive.arguments}

@@ -132,9 +132,8 @@ class _Trees:
         if function in page_functions():
             return page_functions()[function]
         plain = function.function if isinstance(function, Primitive) else function
-        numpys = next((one for one in (plain, *getattr(function, "_numpy", ())) if _of_numpy(one)), None)
-        if numpys is not None:
-            return str(numpys.__name__)
+        for one in (plain,) if _of_numpy(plain) else filter(_of_numpy, getattr(function, "_numpy", ())):
+            return str(one.__name__)
         if plain in _BUILTINS:
             return _BUILTINS[plain]
         if function not in self.names:

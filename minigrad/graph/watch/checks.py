@@ -7,11 +7,10 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...errors import GraphError
-from ...guards.checking import REASONS
+from ...guards.checking import REASONS, comparisons
 from ..draw.drawn import DrawnEdge, DrawnGraph
 from ..drawing import Drawing
 from ..record.capture import capture
-from ..record.derivatives import comparisons
 
 
 def check_edges(tensors: Tensor | Sequence[Tensor], params: Any = None, *, seed: int = 0) -> Drawing:

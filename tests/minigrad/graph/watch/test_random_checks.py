@@ -13,8 +13,7 @@ from minigrad.engine.plan import Plan
 from minigrad.engine.primitive import Primitive
 from minigrad.graph import Drawing, Edge, Graph
 from minigrad.graph.draw.drawn import DrawnEdge
-from minigrad.graph.record.derivatives import can_be_compared, compared
-from minigrad.guards.checking import Comparison
+from minigrad.guards.checking import Comparison, can_be_compared, compared
 from tests.minigrad.graph.watch.random_programs import KINKED, program
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -93,7 +92,7 @@ def comparisons(graph: Graph, seed: int) -> list[tuple[Edge, Comparison]]:
     found = []
     for node in graph.operations:
         if can_be_compared(node, into[node.id]):
-            found += compared(node, into[node.id], graph, np.random.default_rng([seed, node.id]))
+            found += compared(node, graph, np.random.default_rng([seed, node.id]))
     return found
 
 
