@@ -7,8 +7,9 @@ program, or not at all (then the recording is refused).
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter, getitem, setitem
 from typing import Any
 
@@ -287,7 +288,7 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
         return starts[-1]
 
     given = [map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), v) for i, v in enumerate(arguments.examples)]
-    with Observer(recording), ensure_recording():
+    with on_paper(recording), Observer(recording), ensure_recording():
         output = f(*given)
         recording.finish()
         real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
@@ -296,21 +297,32 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
                 "write_numpy needs a function that returns one real number that depends on the arguments, and "
                 f"{described(f)} does not: sum() its result"
             )
-        gradients = iter(swept(recording, output, [t._node for t in starts]))
+        recording.backward, wanted = True, [t._node for t in starts]
+        found = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=wanted)
+        for each, g in found.items():
+            recording.name(g, each)
+    gradients = iter([found[each] if each in found else np.zeros(each.shape, each.dtype) for each in wanted])
     trees = [
         map_leaves(lambda leaf: next(gradients) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen
     ]
-    recording.end(_value(output._array), trees)
+    recording.end(output._array, trees)
     return recording
 
 
-def swept(recording: Recording, output: Tensor, wanted: Sequence[Node]) -> list[Any]:
-    """Run the backward pass. Return what the program has as the gradient of each wanted node: a value, or plain zeros."""
-    recording.backward = True
-    found = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=wanted)
-    for each, g in found.items():
-        recording.name(g, each)
-    return [_value(found[each] if each in found else np.zeros(each.shape, each.dtype)) for each in wanted]
+@contextlib.contextmanager
+def on_paper(recording: Recording) -> Iterator[None]:
+    """Write down what runs inside the block, and end the recording after it. No trace around it reads what is on paper."""
+    contexts = active.contexts
+    active.contexts = [context for context in contexts if not hasattr(context, "record")]
+    recording.caller = sys._getframe(2)  # the frame of the `with` statement; frame 1 belongs to contextlib
+    try:
+        yield
+    except Exception:
+        if recording.refusal is not None:
+            raise recording.refusal from None
+        raise
+    finally:
+        active.contexts, recording.closed, recording.caller = contexts, True, None
 
 
 class Observer:
@@ -323,17 +335,10 @@ class Observer:
         self.recording = recording
 
     def __enter__(self) -> None:
-        self._contexts = active.contexts  # of these, a trace around the call would read what is on paper
-        active.contexts = [context for context in self._contexts if not hasattr(context, "record")]
         active.enter(self)
-        self.recording.caller = sys._getframe(1)
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         active.leave(self)
-        active.contexts = self._contexts
-        self.recording.closed, self.recording.caller = True, None
-        if isinstance(error, Exception) and self.recording.refusal is not None:
-            raise self.recording.refusal from None
 
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
@@ -356,7 +361,3 @@ class Observer:
         key = active.sweeps[-1], parent
         # what this contribution has in common with those before
         scopes[key] = [one for one, other in zip(scopes.get(key, now), now) if one is other]
-
-
-def _value(array: Any) -> Any:
-    return array._value if type(array) is Paper else array

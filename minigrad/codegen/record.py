@@ -361,9 +361,12 @@ class Recording:
             value.cotangent_of = self.values.get(node)
 
     def end(self, value: Any, gradients: Sequence[Any]) -> None:
-        """Set the results. Leave out the statements on which neither they nor a check depend. Raise as :meth:`finish` does."""
+        """Set the results, papers or constants, and leave out the statements on which neither they nor a check depend.
+
+        Raise as :meth:`finish` does.
+        """
         self.finish()
-        self.results = value, *gradients
+        self.results = replaced(lambda leaf: leaf._value if type(leaf) is self._wrap else leaf, (value, *gradients))
         self.statements = live(self.statements, self.results)
 
     def check(self, kind: str, value: Value, expected: Any) -> None:

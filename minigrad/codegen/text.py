@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .lines import TextLine, laid_out, without_repeats
 from .loops import Carried, Expression, Listed, Loop, Spread, TurnIndex
 from .modules import Draft, FunctionCall, Key, WrittenFunction, text_of_key
 from .names import Constants, GivenNames
-from .program import RESERVED, Arguments, quoted
+from .program import RESERVED, Arguments, TextLine, laid_out, quoted, without_repeats
 from .record import Augmented, Check, Memory, Method, Statement, Value, in_place, replaced, ufunc_of, values_in
 from .simplify import constant, in_order
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from collections.abc import Callable, Sequence
@@ -12,15 +13,13 @@ from unicodedata import normalize
 import numpy as np
 
 from .._source import SourceLine
-from .._tree import leaves
 from ..engine.modes import ensure_recording
-from ..engine.tape import Entry, Leaf, entry_of
+from ..engine.tape import Entry, Leaf, entry_of, sweep
 from ..engine.tensor import first_floating, make_tensor
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Edge, Graph, Node
-from .lines import TextLine
-from .paper import Observer, Paper, swept
-from .program import RESERVED, Arguments, WrittenProgram, agree, new_name
+from .paper import Observer, Paper, on_paper
+from .program import RESERVED, Arguments, TextLine, WrittenProgram, agree, new_name
 from .record import Recording, Statement, Value, assigned_at, live
 from .simplify import Became
 from .writing import written_lines
@@ -49,7 +48,9 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         arguments = Arguments(again.names, again.examples, whole_dicts=True)
         again.run(arguments)
         program, lines = written_lines("a traced run", [arguments], [again.recording], again.chosen, None, became)
-        found = leaves(program(*arguments.examples))
+        found: list[Any] = []
+        for each in program(*arguments.examples):
+            found += each.values() if isinstance(each, dict) else [each]
     except MinigradError:
         raise
     except Exception as error:  # of an operation of the user's, which works on arrays but not on paper
@@ -130,18 +131,22 @@ class _SecondRun:
             if node.kind != "constant" and argument.floating:
                 leaf = starts[node.id] = Leaf(None, paper.shape, paper.dtype)
                 self.tensors[node.id], recording.values[leaf] = make_tensor(paper, leaf), paper._value
-        with Observer(recording), ensure_recording():
+        with on_paper(recording), ensure_recording():
             for node in self.graph.operations:
                 recording.result_name, recording.source = names[node.id], node.source or SourceLine("", 0, "")
                 self.forward(node)
-            self.begin, end = len(self.statements), self.tensors[self.end.id]
-            gradients = swept(recording, end, [*starts.values()])
+            self.begin, end, recording.backward = len(self.statements), self.tensors[self.end.id], True
+            found = sweep({end._node: np.ones_like(end._array)}, retain_graph=True, wanted=starts.values())
+            for leaf, g in found.items():
+                recording.name(g, leaf)
         self.added()
-        found = dict(zip(starts, gradients))
-        results = [*map(found.get, self.wanted)]
+        gradients: dict[int, Any] = {}
+        for number, leaf in starts.items():
+            gradients[number] = found[leaf] if leaf in found else np.zeros(leaf.shape, leaf.dtype)
+        results = [*map(gradients.get, self.wanted)]
         if self.grouped:
-            results.append({node.label: found.get(node.id) for node in self.grouped})
-        recording.end(end._array._value, results)
+            results.append({node.label: gradients.get(node.id) for node in self.grouped})
+        recording.end(end._array, results)
 
     def forward(self, node: Node) -> None:
         """Run an operation, and let its entry of the tape call :meth:`backward`."""
@@ -149,12 +154,14 @@ class _SecondRun:
         for _, edge in self.operands[node.id].values():
             value = self.tensors.get(edge.source, edge.value)
             given[edge.argument] = value if edge.output is None else value[edge.output]
-        call = getattr(node.primitive, "apply", node.primitive)  # a Function, or a primitive
+        call = node.primitive if node.again is None else node.primitive.apply  # of a Function
         names = getattr(node.primitive, "arguments", None) or given
         found = self.tensors[node.id] = call(*map(given.get, names), **node.keywords)
         made = first_floating(found)
         entry = entry_of(made._node)
-        entry.plan, entry.notes = copy.copy(entry.plan), ()
+        entry.plan = copy.copy(entry.plan)
+        if made is found:
+            self.recording.values[entry] = made._array._value
         entry.plan.pull = partial(self.backward, node, entry.plan.pull)
         for statement in self.statements[first:]:
             self.steps[statement] = [("forward", node.id)]
@@ -163,10 +170,13 @@ class _SecondRun:
     def backward(self, node: Node, rules: Callable[..., Any], entry: Entry, g: Any) -> Any:
         """Run the rules of an operation, and note which statements compute each contribution."""
         self.added()
-        contributions = rules(entry, g)
+        # A Function or a composition may record a tape of its own.
+        alone = node.again is None and node.primitive.composition is None
+        with contextlib.nullcontext() if alone else Observer(self.recording):
+            contributions = rules(entry, g)
         written, self.begin = self.statements[self.begin :], len(self.statements)
         self.recording.name(g, entry)
-        names = entry.primitive.arguments or map(str, range(len(contributions)))
+        names = entry.plan.primitive.arguments or map(str, range(len(contributions)))
         for name, contribution, parent in zip(names, contributions, entry.parents):
             if contribution is None or parent is None:
                 continue

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.observers import reference_mode
-from .lines import TextLine
 from .loops import Loop, folded
 from .modules import Dicts, Draft, Modules, copied, large_dicts
 from .paper import recorded_or_refused
-from .program import Arguments, WrittenProgram, described, parameter_names
+from .program import Arguments, TextLine, WrittenProgram, described, parameter_names
 from .record import Recording
 from .simplify import Became, simplified
 from .sizes import Sizes, generalised

@@ -10,9 +10,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor
-from minigrad.graph.pages.explain import page_data
+from minigrad.graph.pages.explain import packed, page_data
 from minigrad.graph.pages.html import asset, page, plain
-from minigrad.graph.pages.packing import packed
 from minigrad.graph.record.capture import capture
 
 

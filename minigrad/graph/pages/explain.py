@@ -1,11 +1,12 @@
 """``explain`` writes a page that steps through a computation: its operations, then its vector-Jacobian products.
 
-First it finds the sweep to show. Then ``page_data`` collects all that the page knows: the nodes, the edges, the steps, and what
-is wrong with some of them. ``packing`` and ``html`` write it into a file.
+First it finds the sweep to show. Then ``page_data`` collects all that the page knows: the parts of the user's program, the
+nodes, the edges, the steps, and what is wrong with some of them. ``packed`` makes columns of it, and ``html`` writes a file.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import gc
 import math
@@ -16,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from ..._source import SourceLine
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
 from ...guards.checking import comparisons
+from ...source.index import index_of
 from ..record.capture import swept
 from ..record.model import Graph
 from .causes import causes_of
 from .formulas import said
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
-from .packing import packed
 from .points import data_of
-from .programs import program
 from .replay import replay_data
 from .scenes import scenes
 from .tensors import MOST_MOVED, Tensors, shown
@@ -244,3 +245,171 @@ def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
         "steps": [sorted({number[step] for step in line_steps if step in number}) for _, line_steps in lines],
         "elsewhere": {number[step]: line for step, line in elsewhere.items() if step in number},
     }
+
+
+# --- the parts of the user's program that the page shows ---
+
+MOST_LINES = 400  # lines of all parts together
+LONGEST = 80  # lines of a function that is shown as a whole
+CONTEXT = 4  # lines around an operation outside of such a function
+LONGEST_LINE = 10_000  # characters of a line; the page shows four rows of a long one until it is the line of the step
+
+Stretch = tuple[int, int]  # a part of a file: its first line and its last
+
+
+def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
+    """Return the parts, and for each node its span: ``[part, line, column, end line, end column]``, or None."""
+    texts, sources = graph.programs, [node.source for node in graph.nodes]
+    used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
+    for number, source in enumerate(sources):
+        if source is not None and source.file in texts and 1 <= source.line <= len(texts[source.file]):
+            used.setdefault(source.file, {}).setdefault(source.line, number)
+    files: list[dict[str, Any]] = []
+    place: dict[tuple[str, int], int] = {}  # file, line -> number of the part
+    left = MOST_LINES
+    for file, lines in used.items():
+        for first, last in _stretches(file, texts[file], lines):
+            last = min(last, first + left - 1)
+            if last < first:
+                break
+            left -= last - first + 1
+            place |= {(file, line): len(files) for line in range(first, last + 1)}
+            shown = [line.rstrip("\n")[:LONGEST_LINE] for line in texts[file][first - 1 : last]]
+            files.append({"name": os.path.basename(file), "first": first, "lines": shown})
+    spans = [None if source is None else _span(source, place, texts) for source in sources]
+    return files, spans
+
+
+def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str, list[str]]) -> list[int] | None:
+    number = place.get((source.file, source.line))
+    if number is None:
+        return None
+    column, last, end = source.column, source.end_line, source.end_column
+    if column is None or last is None or end is None or place.get((source.file, last)) != number:
+        text = texts[source.file][source.line - 1].rstrip()
+        column, last, end = len(text) - len(text.lstrip()), source.line, len(text)
+    return [number, source.line, column, last, end]
+
+
+def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
+    """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
+    functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).functions]
+    found = set()
+    for line in used:
+        around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
+        found.add(min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT)))
+    merged: list[Stretch] = []
+    for first, last in sorted(found):
+        if merged and first <= merged[-1][1] + 2:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return [_without_blank_ends(text, stretch) for stretch in merged]
+
+
+def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
+    first, last = stretch
+    while first < last and not text[first - 1].strip():
+        first += 1
+    while first < last and not text[last - 1].strip():
+        last -= 1
+    return first, last
+
+
+# --- the data as columns (see assets/unpack.js) ---
+
+# The fields that many rows share: what is known of an operation, and of a rule.
+SHARED = {
+    "nodes": ("kind", "operation", "module", "named", "numeral", "span", "notation", "options", "tells", "changed"),
+    "edges": ("equation", "answer", "elementwise", "argument"),
+}
+ARRAYS = ("value", "raw", "amount", "sum", "weights")
+LISTS = ("values", "gradients")
+
+
+def packed(data: Data) -> Data:
+    """Return the data with ``nodes`` and ``edges`` as columns. Arrays become numbers in ``arrays``.
+
+    Instead of all ``steps`` there are the edges of the ``sweep``, in its order: the page knows the rest.
+    """
+    arrays = _Arrays()
+    columns = {kind: _columns(data[kind], shared, arrays) for kind, shared in SHARED.items()}
+    rest = {name: value for name, value in data.items() if name != "steps"}
+    sweep = [number for kind, number in data["steps"] if kind == "product"]
+    return rest | columns | {"arrays": arrays.data(), "sweep": sweep}
+
+
+def _columns(rows: Sequence[Data], shared: Sequence[str], arrays: _Arrays) -> Data:
+    """Return the values of each field in all rows, or a single value if all rows have the same.
+
+    The fields that are ``shared`` become a number in the list of all ``facts``.
+    """
+    told = [{name: row[name] for name in shared} for row in rows]
+    texts = list(map(repr, told))
+    facts = dict(zip(texts, told))
+    numbers = {text: number for number, text in enumerate(facts)}
+    of = [numbers[text] for text in texts]
+    columns: dict[str, list[Any]] = {}
+    same = {}
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        if name in shared:
+            continue
+        if all(value is values[0] or _equal(value, values[0]) for value in values):
+            same[name] = values[0]
+        elif name in ARRAYS:
+            columns[name] = list(map(arrays.number, values))
+        elif name in LISTS:
+            columns[name] = [list(map(arrays.number, value)) for value in values]
+        else:
+            columns[name] = values
+    return {"facts": list(facts.values()), "of": of, "same": same, "columns": columns}
+
+
+def _equal(a: Any, b: Any) -> bool:
+    plain = (str, int, type(None))
+    return (isinstance(a, plain) and isinstance(b, plain) and a == b) or (a == [] == b) or (a == {} == b)
+
+
+class _Arrays:
+    """Stores each array once, even a gradient that many edges pass on. Numbers become bytes in base64, one text per dtype."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[bytes]] = {}  # the bytes of all arrays' fields, in order, by their dtype
+        self.texts: list[complex] = []  # the complex numbers
+        self.kind_of: list[int] = []
+        self.kinds: dict[Any, int] = {}
+        self.known: dict[Any, int] = {}
+
+    def number(self, array: Data | None) -> int | None:
+        if array is None:
+            return None
+        fields = [(name, _stored(value)) for name, value in array.items() if name not in ("shape", "dtype")]
+        about = tuple((name, _kind(value), value.size, value.ndim) for name, value in fields)
+        kind = self.kinds.setdefault((array["shape"], array["dtype"], about), len(self.kinds))
+        raw = [value.tobytes() for _, value in fields]
+        number = self.known.setdefault((kind, *raw), len(self.known))
+        if number == len(self.kind_of):
+            self.kind_of.append(kind)
+            for (_, value), (_, stored, _, _), part in zip(fields, about, raw):
+                if stored == "c":
+                    self.texts += value.ravel().tolist()
+                else:
+                    self.parts.setdefault(stored, []).append(part)
+        return number
+
+    def data(self) -> Data:
+        kinds = [{"shape": shape, "dtype": dtype, "fields": about} for shape, dtype, about in self.kinds]
+        parts = {dtype: base64.b64encode(b"".join(parts)).decode() for dtype, parts in self.parts.items()}
+        return {"parts": parts, "texts": self.texts, "kinds": kinds, "kindOf": self.kind_of}
+
+
+def _stored(value: Any) -> Any:
+    """Return numbers in a dtype that JavaScript reads: unsigned integers up to 32 bits, float32, float64, else complex."""
+    value = np.asarray(value)
+    kept = value.dtype.kind == "c" or value.dtype in (np.float32, np.uint8, np.uint16, np.uint32)
+    return value.astype((value.dtype if kept else np.dtype(np.float64)).newbyteorder("<"), copy=False)
+
+
+def _kind(value: Any) -> str:
+    return "c" if value.dtype.kind == "c" else f"{value.dtype.kind}{value.dtype.itemsize}"

@@ -1,4 +1,4 @@
-// Turns the columns of packing.py into lists of nodes and edges for the other scripts. Arrays are made when they are first
+// Turns the columns of explain.py into lists of nodes and edges for the other scripts. Arrays are made when they are first
 // read, because a reader looks at only some of the arrays of a large page.
 
 function unpacked(data) {

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad._source import SourceLine
-from minigrad.graph.pages.programs import LONGEST, MOST_LINES, program
+from minigrad.graph.pages.explain import LONGEST, MOST_LINES, program
 
 TEXT = """import numpy as np
 
