@@ -548,7 +548,8 @@ def assigned_name(frame: FrameType | None, recording: Recording) -> tuple[str | 
                 return None, word
             if frame.f_code is Primitive.__call__.__code__:
                 primitive = frame.f_locals["self"]
-                if not getattr(primitive, "_numpy", True):  # a function of NumPy is the call of the statement itself
+                ufunc = isinstance(primitive.function, np.ufunc)
+                if not ufunc and not primitive._numpy:  # a function of NumPy is the call of the statement itself
                     word = word or known(primitive).word
             frame = frame.f_back
             continue
