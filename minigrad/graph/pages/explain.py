@@ -25,7 +25,7 @@ from ...source.index import index_of
 from ..record.capture import swept
 from ..record.model import Graph
 from .causes import causes_of
-from .formulas import said
+from .formulas import said_of
 from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .points import data_of
@@ -153,13 +153,12 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
     ``["fit", edge]`` follows and adds it instead.
     """
-    labels = [node.label for node in graph.nodes]
     code, spans = program(graph)
-    drawn, home = scenes(graph, labels)
+    drawn, home = scenes(graph)
     tensors, views = Tensors(graph), shown(show, graph)
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
-    operations, rules = said(graph)
+    operations, rules = said_of(graph)
     causes = causes_of(graph)
     # An operation that cannot run again near its operands has no check. The page says how many there are.
     few = len(graph.edges_into) <= MOST_CHECKED
@@ -167,7 +166,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     replay = replay_data(graph)
     nodes = [
         {
-            "name": label,
+            "name": node.label,
             "kind": node.kind,
             "operation": node.operation,
             "module": node.module,
@@ -175,9 +174,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
             "numeral": node.numeral,
         }
         | {"span": span, "scene": scene, **cause, **arrays, **said}
-        for node, label, span, scene, cause, arrays, said in zip(
-            graph.nodes, labels, spans, home, causes, values, operations
-        )
+        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
     ]
     edges = [
         {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
@@ -197,7 +194,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         elif found.reason in ("left out", "unsteady"):
             edges[numbers[edge]]["unchecked"] = True
     return {
-        "title": labels[graph.ends[0][0]],
+        "title": graph.nodes[graph.ends[0][0]].label,
         "program": code,
         "nodes": nodes,
         "edges": edges,

@@ -71,7 +71,7 @@ _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 # --- what the page says of the operations and of their derivatives --------------------------------------------------
 
 
-def said(graph: Graph) -> tuple[list[Data], list[Data]]:
+def said_of(graph: Graph) -> tuple[list[Data], list[Data]]:
     """Return how the page writes each operation, and the rule of each edge: nothing for a value."""
     into, nodes, operations = graph.edges_into, graph.nodes, list[Data]()
     rules = [

@@ -27,6 +27,7 @@ NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
 # Of a map in a box: the size of a cell in px, and the rows for which there is room. There is room for twice as many columns.
 CELL, MOST_CELLS = 12, 8
 WIDEST = 260
+STEP = 16  # px; sizes are multiples of it, so that the boxes of equal layers are equal, even those of layers 9 and 10
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
 SHRUNK = 0.35  # the largest scale of that picture
@@ -42,12 +43,12 @@ MOST_AROUND = 24  # aliases for values that only closed scenes read, and for rea
 MOST_READERS = 4  # outside readers of one operation that become aliases; the last one says how many more there are
 
 
-def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
+def scenes(graph: Graph) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the scenes for the page, the program's first, and for each node the number of its scene."""
+    sizes = [_size(node) for node in graph.nodes]
     tree = SceneTree(graph)
     order = tree.scenes()
     numbers = {id(unit): i for i, unit in enumerate(order)}
-    sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
     for end, _ in graph.ends[:1]:
         sizes[end] = round(GROWN * sizes[end][0]), round(GROWN * 1.2 * sizes[end][1])  # so that the value fits, too
     drawn: dict[Hashable, int] = {}
@@ -81,10 +82,10 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int]) -> dict[str,
 # --- sizes ---
 
 
-def _size(node: Node, label: str) -> tuple[int, int]:
+def _size(node: Node) -> tuple[int, int]:
     """Return the size of a box with name, operation, value and gradient, the last two as text or as heat cells."""
     lines = 2 if node.kind == "constant" else 3 if node.operation is None else 4
-    name = text_width(label, TEXT)
+    name = text_width(node.label, TEXT)
     if name > NUMBERS:  # it is broken in two lines, one of which may be longer than the other
         lines, name = lines + 1, 0.65 * name
     width = max(name, text_width(node.operation or "", SMALL), NUMBERS)
@@ -94,7 +95,7 @@ def _size(node: Node, label: str) -> tuple[int, int]:
         rows, columns = min(math.prod(shape[:-1]), MOST_CELLS), min(shape[-1], 2 * MOST_CELLS)
         width = max(width, 2 * columns * CELL + 24)
         height += max(rows * CELL - LINE, 0) + 6
-    return _rounded(min(width, WIDEST) + PADDING), int(height)
+    return STEP * math.ceil((min(width, WIDEST) + PADDING) / STEP), int(height)
 
 
 def _picture_size(scene: Mapping[str, Any], count: int) -> tuple[int, int]:
@@ -109,12 +110,8 @@ def _picture_size(scene: Mapping[str, Any], count: int) -> tuple[int, int]:
 def _scene_size(tree: SceneTree, unit: Unit, picture: tuple[int, int]) -> tuple[int, int]:
     kind = "" if unit.module is None else tree.graph.modules[unit.module].kind
     width = max(text_width(tree.titles[id(unit)], TEXT), text_width(kind, SMALL), NUMBERS)
-    return _rounded(max(min(width, WIDEST) + PADDING + 20, picture[0] + 12)), _rounded(HEAD + picture[1] + 8)
-
-
-def _rounded(width: float) -> int:
-    """Round up to a multiple of 16, so that the boxes of equal layers have equal sizes, even those of layers 9 and 10."""
-    return math.ceil(width / 16) * 16
+    width, height = max(min(width, WIDEST) + PADDING + 20, picture[0] + 12), HEAD + picture[1] + 8
+    return STEP * math.ceil(width / STEP), STEP * math.ceil(height / STEP)
 
 
 def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:

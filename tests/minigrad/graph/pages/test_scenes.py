@@ -21,7 +21,7 @@ Data = dict[str, Any]
 def drawn(loss: Any) -> tuple[Graph, list[Data], list[int]]:
     """The scenes, with what the page fills in from a scene that looks the same."""
     graph = capture(loss)
-    found, home = scenes(graph, [node.name or f"{node.operation} {node.id}" for node in graph.nodes])
+    found, home = scenes(graph)
     whole: list[Data] = []
     for scene in found:
         model = found[scene.get("like", len(whole))]
