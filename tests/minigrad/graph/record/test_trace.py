@@ -12,6 +12,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.observers import active, scope
+from minigrad.graph.record.capture import capture
 from minigrad.graph.record.rounds import OBJECT, Callee, Owned
 from minigrad.graph.record.trace import TraceNote
 from minigrad.guards.gradients import norm
@@ -246,6 +247,21 @@ def test_contributions_are_as_the_rules_gave_them_and_stay_so(create_graph: bool
     np.testing.assert_array_equal(to_y, np.full((2, 3), 2.0))
     assert [c.tolist() for c in addition.contributions] == [np.ones((2, 3)).tolist()] * 2
     assert type(to_x) is np.ndarray
+    of_x, of_y = note_of(product).terms
+    assert of_x is to_x and of_y.tolist() == 12.0  # summed over the broadcast axes
+
+
+def test_a_number_from_a_rule_is_a_term_for_all_elements() -> None:
+    shifted = mg.primitive(lambda x, /: 2 * x, name="shifted").vjp(x=lambda g: 2.0)
+    x = leaf(np.ones(3))
+    with mg.trace():
+        y = shifted(x)
+        loss = y.sum()
+    loss.backward()
+    assert x.grad is not None and x.grad.numpy().tolist() == [2.0] * 3
+    ((term,), (raw,)) = note_of(y).terms, note_of(y).contributions
+    assert term.tolist() == [2.0] * 3 and raw.tolist() == 2.0
+    assert capture(loss).contributions[-1].sum.tolist() == [2.0] * 3
 
 
 def test_an_operation_knows_the_line_that_called_it() -> None:
