@@ -421,9 +421,6 @@ def _size(array: Any) -> float:
         return float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array)))
 
 
-# --- The layout of its lines ---
-
-
 class TextLine(NamedTuple):
     """A line of the program: its text, whether it is a comment on where it comes from, and the statements it runs."""
 

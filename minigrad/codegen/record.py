@@ -361,10 +361,7 @@ class Recording:
             value.cotangent_of = self.values.get(node)
 
     def end(self, value: Any, gradients: Sequence[Any]) -> None:
-        """Set the results, papers or constants, and leave out the statements on which neither they nor a check depend.
-
-        Raise as :meth:`finish` does.
-        """
+        """Set the results, and leave out statements on which neither they nor a check depend. Raise as :meth:`finish`."""
         self.finish()
         self.results = replaced(lambda leaf: leaf._value if type(leaf) is self._wrap else leaf, (value, *gradients))
         self.statements = live(self.statements, self.results)
@@ -548,8 +545,8 @@ def assigned_name(frame: FrameType | None, recording: Recording) -> tuple[str | 
                 return None, word
             if frame.f_code is Primitive.__call__.__code__:
                 primitive = frame.f_locals["self"]
-                ufunc = isinstance(primitive.function, np.ufunc)
-                if not ufunc and not primitive._numpy:  # a function of NumPy is the call of the statement itself
+                # a function of NumPy is the call of the statement itself
+                if not isinstance(primitive.function, np.ufunc) and not primitive._numpy:
                     word = word or known(primitive).word
             frame = frame.f_back
             continue

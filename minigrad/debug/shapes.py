@@ -46,7 +46,7 @@ def own_rules(run: WatchedRun) -> Iterator[DebugFinding]:
                 declared.setdefault((node.operation, line), node)
         if not declared:
             return
-        from ..guards.checking import comparisons  # few programs need it
+        from ..graph.record.derivatives import comparisons  # few programs need it
 
         chosen = {node.id: at for (_, at), node in declared.items()}
         every = look.graph.operations

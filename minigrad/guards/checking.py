@@ -1,26 +1,23 @@
 """Checks derivatives against finite differences: one agrees, or is wrong, or differences cannot decide, for a reason.
 
 ``check_grads`` judges whole functions, and ``check_edges`` (with ``minigrad check``, ``explain`` and ``minigrad debug``) judges
-single operations of a recorded run, at the operands of that run. ``differences.py`` measures both derivatives, and
-:func:`judge_all` judges them.
+single operations of a recorded run. ``differences.py`` measures both derivatives, and :func:`judge_all` judges them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._tree import leaves, map_leaves
 from ..engine.modes import ensure_recording
-from ..engine.primitive import Primitive
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, MinigradError
 from ..transforms.grad import check_no_step, vjp
-from .differences import AtPoint, Slope, at_leaves, double, operation
-from .origin import ObservedRun
+from .differences import AtPoint, Recorded, Slope, at_leaves, double
 
 TOLERANCE = 1e-5  # the smallest relative difference that counts as an error
 SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
@@ -122,8 +119,7 @@ def check_grads(
     rng = np.random.default_rng(seed)
     primals = tuple(map_leaves(double, arg) for arg in args)
     for level in range(1, order + 1):
-        of_arrays = _OfArrays(f, primals)
-        function = AtPoint(of_arrays, [leaves(arg) for arg in primals])
+        function = AtPoint(_of_arrays(f, primals), [leaves(arg) for arg in primals])
         check_no_step(function.output, "check_grads")
         if not np.isfinite(function.here).all():
             what = "the value" if level == 1 else "a derivative"
@@ -133,82 +129,23 @@ def check_grads(
         for i, result in enumerate(judge_all(function, rng, tolerance=rtol, ties=False)):
             if result.verdict == "wrong" or not math.isfinite(result.exact):
                 raise GradientError(f"order {level}, argument {i}: the derivative {result.said(10)}")
-        cotangent = of_arrays.like_output(function.cotangent(rng))
-        f, primals = _gradient(f), (*primals, cotangent)  # the next order also moves the cotangent
+        f, primals = _gradient(f), (*primals, function.cotangent(rng))  # the next order also moves the cotangent
 
 
-class _OfArrays:
-    """A function of nested containers as a function of the arrays in them."""
+def _of_arrays(f: Callable[..., Any], args: Sequence[Any]) -> Recorded:
+    """Return a function of nested containers as a function of the arrays in them."""
 
-    def __init__(self, f: Callable[..., Any], args: Sequence[Any]) -> None:
-        self.f, self.args = f, args
-        self.output: Any = None  # the last one
-
-    def __call__(self, *arrays: Any) -> tuple[list[Tensor], list[Any]]:
+    def run(*arrays: Any) -> tuple[list[Tensor], list[Any]]:
         starts = at_leaves(arrays)
         given = iter(starts)
         with ensure_recording():
-            self.output = self.f(*[map_leaves(lambda _: next(given), arg) for arg in self.args])
-        return starts, leaves(self.output)
+            return starts, leaves(f(*[map_leaves(lambda _: next(given), arg) for arg in args]))
 
-    def like_output(self, arrays: Sequence[Any]) -> Any:
-        given = iter(arrays)
-        return map_leaves(lambda _: next(given), self.output)
+    return run
 
 
 def _gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: vjp(f, *args[:-1])[1](args[-1])
-
-
-# --- the operations of a recorded run ---
-
-
-def comparisons(
-    run: ObservedRun,
-    nodes: Iterable[Any] | None = None,
-    *,
-    seed: int = 0,
-    skipped: tuple[type[Exception], ...] = (),
-) -> list[tuple[Any, Comparison]]:
-    """Compare the derivative along each edge. The verdict is "unclear" for operations that cannot run again.
-
-    Args:
-        nodes: the operations; by default all of the run.
-        skipped: for an operation that raises one of these exceptions, the verdict is "unclear", too. Other exceptions are
-            raised. A Function runs the user's code, so any of its exceptions counts.
-    """
-    rng = np.random.default_rng(seed)
-    found = []
-    for node in run.operations if nodes is None else nodes:
-        operands = run.edges_into[node.id]
-        if can_be_compared(node, operands):
-            try:
-                found += compared(node, run, rng)
-                continue
-            except Exception as error:
-                if node.again is None and not isinstance(error, skipped):
-                    raise
-        found += [(edge, unclear("left out")) for edge in operands if run.nodes[edge.source].kind != "constant"]
-    return found
-
-
-def can_be_compared(node: Any, operands: Sequence[Any]) -> bool:
-    """Return whether the operation can run again."""
-    again = isinstance(node.primitive, Primitive) or node.again is not None
-    return again and bool(operands) and all(e.value is not None for e in operands)
-
-
-@np.errstate(all="ignore")
-def compared(node: Any, run: ObservedRun, rng: np.random.Generator) -> list[tuple[Any, Comparison]]:
-    """Compare the derivative of one operation with respect to each of its operands, in double precision."""
-    operands = run.edges_into[node.id]
-    moved = [edge for edge in operands if run.nodes[edge.source].kind != "constant"]
-    values = [[double(edge.value)] for edge in moved]
-    point = AtPoint(operation(node, operands, moved), values)
-    # A Function that draws random numbers, for example, gives another result for the same operands.
-    if node.again is not None and not np.array_equal(point.at([None] * len(moved)), point.here, True):
-        return [(edge, unclear("unsteady")) for edge in moved]
-    return list(zip(moved, judge_all(point, rng)))
+    return lambda *args: vjp(lambda *first: leaves(f(*first)), *args[:-1])[1](args[-1])
 
 
 # --- the judge ---
@@ -247,7 +184,8 @@ def judge(slope: Slope, tolerance: float = TOLERANCE) -> Comparison:
         return result._replace(verdict="agrees", reason="")
     if result.verdict != "agrees":
         hidden = slope.errors["rounding"] > TELLS * abs(slope.numeric)
-        for last in slope.steps(coarse_first=hidden or result.reason == "rounding"):
+        for last in slope.found.steps(coarse_first=hidden or result.reason == "rounding"):
+            slope.measure()
             result = _judge(slope, tolerance, last)
             if result.verdict == "agrees":
                 break

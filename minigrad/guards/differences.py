@@ -31,13 +31,14 @@ FIRST = 2.0**-8  # the first step, in units of the direction
 SMALLER = [2.0**-power for power in (14, 20, 26, 32, 38)]
 LARGER = [2.0**power for power in (4, 16, 28, 40, 52, 64)]
 ROUNDINGS = 4  # the assumed rounding error of a result, in units of eps
-REACH = (
-    2.0**150
-)  # a slope larger or smaller than the typical one by more than this factor is left out: it could overflow
+REACH = 2.0**150  # a slope that differs from the typical one by a larger factor is left out: it could overflow
 STRAIGHT = 2.0**-4  # the function may leave a straight line by this much within a step, relative to the slope
 HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
 NEAR = 2.0**-48  # the relative error of an argument after several roundings
 TRIES = 12  # runs with slightly different arguments, which show whether a rule is stable
+Recorded = Callable[
+    ..., tuple[list[Tensor], list[Any]]
+]  # a function that records itself: leaves for arrays, and results
 STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # steps that show whether a function gives only integers
 
 
@@ -116,9 +117,8 @@ class Differences:
 
     def is_constant(self) -> bool:
         """Return whether no result has changed by a bit, not even over the largest step."""
-        if self.best.slope.any():
-            return False
-        return all(np.array_equal(self._move(t), self._here) for t in (LARGER[-1], -LARGER[-1]))
+        moved = (LARGER[-1], -LARGER[-1])
+        return not self.best.slope.any() and all(np.array_equal(self._move(t), self._here) for t in moved)
 
     def why_unreliable(self) -> str:
         """Return "infinite" or "bend" if that makes the derivative of any element unreliable, and otherwise "curvature"."""
@@ -233,9 +233,6 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
 # --- A function near a point ---
 
 
-Recorded = Callable[..., tuple[list[Tensor], list[Any]]]
-
-
 def at_leaves(arrays: Iterable[Array]) -> list[Tensor]:
     return [make_tensor(array, Leaf(None, array.shape, array.dtype)) for array in arrays]
 
@@ -285,19 +282,14 @@ class AtPoint:
         """Return the same function at moved arguments."""
         return AtPoint(self._f, self.moved(moves))
 
-    def direction(self, i: int, rng: np.random.Generator) -> Array:
-        """Return a random direction of argument ``i`` as one flat array."""
-        return row([direction(to_host(array), rng) for array in self._arguments[i]])
-
     def slopes(self, rng: np.random.Generator, ties: bool) -> list[Slope]:
         """Return the derivative with respect to each argument, along a random direction of it.
 
         Numbers as large as the largest slope occur inside the function, so all differences are rounded so.
         """
-        directions = [self.direction(i, rng) for i in range(len(self.values))]
+        directions = [row([direction(to_host(array), rng) for array in part]) for part in self._arguments]
         found = [self.differences(i, v) for i, v in enumerate(directions)]
-        for each in found:
-            self._coarse = np.maximum(self._coarse, abs(each.best.slope))
+        self._coarse = np.maximum.reduce([self._coarse, *[abs(each.best.slope) for each in found]])
         for each in found:
             each.count_in(self._coarse)
         return [Slope(self, i, v, each, rng, ties) for i, (v, each) in enumerate(zip(directions, found))]
@@ -368,12 +360,6 @@ class Slope:
         """Return the derivative from the rules for the cotangent ``u``."""
         return float(np.sum(self._parts(self.point, u)).real)
 
-    def steps(self, coarse_first: bool) -> Iterator[bool]:
-        """Measure with one other step per iteration. Yield True after the last step."""
-        for last in self.found.steps(coarse_first):
-            self.measure()
-            yield last
-
     def of_small_elements(self) -> Slope | None:
         """Return the derivative along those elements of the direction that the others may hide; None if there are none."""
         v = np.where(abs(self.v) < HIDDEN * abs(self.v).max(initial=0.0), self.v, 0.0)
@@ -409,7 +395,8 @@ class Slope:
         return changes
 
     def _spread(self, u: Array, near: list[float]) -> float:
-        return _known(float(np.ptp([*near, self(u)] if self.ties else near)))
+        spread = float(np.ptp([*near, self(u)] if self.ties else near))
+        return math.inf if math.isnan(spread) else spread  # NaN: the function or a rule cannot be computed nearby
 
     def _beside(self, u: Array, step: float) -> list[float]:
         """Return the derivatives after a random move and its opposite: the argument by ``step``, others by ``NEAR``."""
@@ -440,11 +427,6 @@ def _largest(array: Array) -> float:
     return float(abs(array[np.isfinite(array)]).max(initial=0.0))
 
 
-def _known(error: float) -> float:
-    """Return an error, or infinity if a function or a rule cannot be computed nearby."""
-    return math.inf if math.isnan(error) else error
-
-
 def double(value: Any) -> Any:
     array = value.data if isinstance(value, Tensor) else value if hasattr(value, "dtype") else np.asarray(value)
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
@@ -466,14 +448,8 @@ def shaped(row: Array, like: Sequence[Any]) -> list[Any]:
     return found
 
 
-# --- An operation of a recorded run ---
-
-
 def operation(node: Any, operands: Sequence[Any], moved: Sequence[Any]) -> Recorded:
-    """Return the operation of a node as a function of its ``moved`` operands. The other operands stay.
-
-    :class:`.ObservedRun` describes nodes and operands.
-    """
+    """Return the operation of a node of a graph as a function of its ``moved`` operands. The other operands stay."""
     names = getattr(node.primitive, "arguments", None) or [edge.argument for edge in operands]
     constants, moving = {edge.argument: edge.value for edge in operands}, [edge.argument for edge in moved]
 

@@ -37,10 +37,6 @@ class ObservedRun(Protocol):
         """
 
     @property
-    def operations(self) -> Sequence[Any]:
-        """The nodes that are operations."""
-
-    @property
     def edges_into(self) -> Mapping[int, Sequence[Any]]:
         """The operands of each operation to search, by its id.
 
@@ -241,7 +237,6 @@ class EntryRun:
         node = Live(kind="operation", operation=primitive.name, primitive=primitive, value=made, cotangent=cotangent)
         node.id = len(self.nodes)
         self.nodes.append(node)
-        self.operations = [node]
         self.edges_into = {node.id: edges}
         self.contributions = [edge for edge in edges if edge.contribution is not None]
 

@@ -20,9 +20,9 @@ import numpy as np
 from ..._source import SourceLine
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
-from ...guards.checking import comparisons
 from ...source.index import index_of
 from ..record.capture import swept
+from ..record.derivatives import comparisons
 from ..record.model import Graph
 from .causes import causes_of
 from .formulas import said_of

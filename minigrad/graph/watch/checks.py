@@ -7,10 +7,11 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...errors import GraphError
-from ...guards.checking import REASONS, comparisons
+from ...guards.checking import REASONS
 from ..draw.drawn import DrawnEdge, DrawnGraph
 from ..drawing import Drawing
 from ..record.capture import capture
+from ..record.derivatives import comparisons
 
 
 def check_edges(tensors: Tensor | Sequence[Tensor], params: Any = None, *, seed: int = 0) -> Drawing:

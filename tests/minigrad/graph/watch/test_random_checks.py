@@ -13,7 +13,8 @@ from minigrad.engine.plan import Plan
 from minigrad.engine.primitive import Primitive
 from minigrad.graph import Drawing, Edge, Graph
 from minigrad.graph.draw.drawn import DrawnEdge
-from minigrad.guards.checking import Comparison, can_be_compared, compared
+from minigrad.graph.record.derivatives import can_be_compared, compared
+from minigrad.guards.checking import Comparison
 from tests.minigrad.graph.watch.random_programs import KINKED, program
 
 pytestmark = pytest.mark.filterwarnings("ignore")
