@@ -11,7 +11,7 @@ import contextlib
 import gc
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,7 +23,7 @@ from ...errors import ArgumentError, MinigradError
 from ...source.index import index_of
 from ..record.capture import swept
 from ..record.derivatives import comparisons
-from ..record.model import Graph
+from ..record.model import Edge, Graph
 from .causes import causes_of
 from .formulas import said_of
 from .html import Page, check_language, save_page
@@ -147,12 +147,7 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data:
-    """Return all data of the page. ``explain`` describes the arguments.
-
-    A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
-    result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
-    ``["fit", edge]`` follows and adds it instead.
-    """
+    """Return all data of the page. ``explain`` describes the arguments."""
     code, spans = program(graph)
     drawn, home = scenes(graph)
     tensors, views = Tensors(graph), shown(show, graph)
@@ -181,13 +176,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         | {"check": None, "unchecked": False, **arrays, **said}
         for edge, arrays, said in zip(graph.edges, amounts, rules)
     ]
-    steps = [("forward", node.id) for node in graph.operations]
-    turn = len(steps)
     numbers = {edge: number for number, edge in enumerate(graph.edges)}
-    for edge in graph.contributions:
-        steps += [
-            (kind, numbers[edge]) for kind in (("product",) if edge.raw is edge.contribution else ("product", "fit"))
-        ]
     for edge, found in compared:
         if math.isfinite(found.exact) and math.isfinite(found.numeric):
             edges[numbers[edge]]["check"] = found._asdict()
@@ -198,8 +187,8 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         "program": code,
         "nodes": nodes,
         "edges": edges,
-        "steps": steps,
-        "turn": turn,
+        "steps": _steps(graph, numbers),
+        "turn": len(graph.operations),
         "end": graph.ends[0],
         "replay": replay,
         "modules": [{"name": module.title} for module in graph.modules],
@@ -210,6 +199,20 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
+
+
+def _steps(graph: Graph, numbers: Mapping[Edge, int]) -> list[tuple[str, int]]:
+    """Return the steps of the page.
+
+    A forward step is ``("forward", node)``. A backward step ``("product", edge)`` applies an operation's rule and adds the
+    result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
+    ``("fit", edge)`` follows and adds it instead.
+    """
+    steps = [("forward", node.id) for node in graph.operations]
+    for edge in graph.contributions:
+        kinds = ("product",) if edge.raw is edge.contribution else ("product", "fit")
+        steps += [(kind, numbers[edge]) for kind in kinds]
+    return steps
 
 
 # --- the run as a program ---

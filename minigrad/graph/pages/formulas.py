@@ -82,7 +82,10 @@ def said_of(graph: Graph) -> tuple[list[Data], list[Data]]:
         facts, elementwise = known(node.primitive), is_elementwise(node.primitive)
         told = None if node.operation is None else _operation(node, into[node.id], facts, elementwise)
         operations.append(told or NOTHING)
-    values = [formula_values(nodes[edge.target], into[edge.target], edge) for edge in graph.edges]
+    values = [
+        {} if found is None else formula_values(nodes[edge.target], into[edge.target], edge)
+        for found, edge in zip(rules, graph.edges)
+    ]
     texts = ["" if found is None else readable(found, given) for found, given in zip(rules, values)]
     return operations, [_derivative(*each) for each in zip(rules, texts, values)]
 
