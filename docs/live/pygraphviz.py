@@ -18,7 +18,7 @@ class AGraph:
     def draw(self, format: str, prog: str) -> bytes:
         """Return the drawing as an SVG."""
         if format != "svg":
-            raise GraphError(f"a page draws .svg, .html, .dot and .txt, got the format {format!r}")
+            raise GraphError(f"a page draws .svg, .dot and .txt, got the format {format!r}")
         if render is None:
             raise ModuleNotFoundError("Graphviz is not in this page yet: run the program again", name="graphviz")
         return render(self.string, prog).encode()

@@ -47,7 +47,7 @@ passed to the program.
 """
 EXAMPLES = """\
   minigrad graph lesson.py:neuron                        the graph as text
-  minigrad graph lesson.py:neuron --out graph.svg        as a picture (.svg .png .pdf .html .dot .txt)
+  minigrad graph lesson.py:neuron --out graph.svg        as a picture (.svg .png .pdf .dot .txt)
   minigrad explain lesson.py:neuron --open               the backward pass, step by step, in the browser
   minigrad profile train.py -- --epochs 1                where time and memory go
   minigrad check lesson.py:neuron                        each derivative against finite differences
@@ -195,15 +195,13 @@ def _show(graph: Drawing, options: argparse.Namespace) -> int:
     for name in ("depth", "tensors"):
         if getattr(options, name) is not None:
             setattr(graph, name, getattr(options, name))
-    path: Path | None = options.out or (Path("graph.html") if options.open else None)
+    path: Path | None = options.out or (Path("graph.svg") if options.open else None)
     if path is None or path.suffix == ".txt":
         small = graph if options.depth is None else graph.drawn()
         if path is None:
             print(small.to_text(), end="")
             return FINE
         return _written(small.render(path), options)
-    if path.suffix == ".html":
-        return _written(graph.to_html(path), options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         written = graph.render(path)
@@ -275,5 +273,5 @@ def _add_drawing_options(parser: argparse.ArgumentParser) -> None:
 
     option("--out", f"the suffix sets the format: {' '.join(FORMATS)}", type=file_to_write(*FORMATS), metavar="FILE")
     option("--depth", "modules at nesting level N become boxes (0: outermost)", type=at_least(0), metavar="N")
-    option("--tensors", "show the numbers of up to 40 nodes", action="store_true", default=None)
+    option("--tensors", "show the numbers", action="store_true", default=None)
     option("--open", OPEN, action="store_true")

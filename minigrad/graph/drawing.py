@@ -1,4 +1,4 @@
-"""``draw_dot`` draws the computation of a Tensor. The drawing becomes text, a picture or a page."""
+"""``draw_dot`` draws the computation of a Tensor. The drawing becomes text or a picture."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from typing import Any
 
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError, MissingExtraError
-from .draw.cells import MOST_NODES
 from .draw.drawn import DrawnGraph
 from .draw.graphviz import lay_out, scrolling, undrawn
 from .draw.picture import Picture
 from .draw.simplify import simpler
 from .draw.text import write_text
-from .pages.html import drawing_page
 from .record.capture import capture
 
 PICTURES = (".svg", ".png", ".pdf")
-FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
+FORMATS = (*PICTURES, ".dot", ".gv", ".txt")
 MOST = 80  # nodes of a drawing, unless the program asks for more
 
 
@@ -28,12 +26,11 @@ MOST = 80  # nodes of a drawing, unless the program asks for more
 class Drawing(DrawnGraph):
     """A graph with the settings of its pictures.
 
-    :func:`draw_dot` describes the settings. They simplify only the pictures: ``nodes`` and ``edges`` are the whole graph.
+    The settings simplify only the pictures: ``nodes`` and ``edges`` are the whole graph.
 
     Attributes:
-        rankdir: "LR" (left to right), "TB" (top to bottom), or None: the direction in which the picture fits better on a slide.
-        max_nodes: the most nodes of a picture; None if it is simplified until it can be read on a slide. The drawings of
-            checks have a number, because the box of a module would hide what is wrong.
+        rankdir, depth, max_nodes, tensors: the arguments of :func:`draw_dot`. The drawings of checks have a number for
+            ``max_nodes``, because the box of a module would hide what is wrong.
     """
 
     rankdir: str | None = None
@@ -41,35 +38,34 @@ class Drawing(DrawnGraph):
     max_nodes: int | None = MOST
     tensors: bool = False
 
-    def drawn(self, most: float | None = None) -> Drawing:
-        """Return the graph that the pictures show, simplified by ``depth`` and ``most``.
+    def drawn(self) -> Drawing:
+        """Return the graph that the pictures show.
 
-        If it has more than ``most`` nodes (by default ``max_nodes``), or is too large for a slide, equal layers and equal steps
-        of a loop are drawn once. If that is not enough, modules become boxes.
+        If this one does not fit, equal layers and equal steps of a loop are drawn once. If that is not enough, modules become
+        boxes.
         """
-        most = self.max_nodes if most is None else most
         drawn: Drawing | None = None
         for graph in simpler(self, depth=self.depth):
             if drawn is None or len(graph.nodes) < len(drawn.nodes):
                 drawn = graph
-                if len(drawn.nodes) <= (MOST if most is None else most) and (
-                    most is not None or drawn.picture().readable()
-                ):
+                if drawn.fits():
                     break
         assert drawn is not None
         return drawn
 
+    def fits(self) -> bool:
+        """Return whether the whole graph has at most ``max_nodes`` nodes, or without this number, can be read on a slide."""
+        if self.max_nodes is not None:
+            return len(self.nodes) <= self.max_nodes
+        return len(self.nodes) <= MOST and self.picture().readable()
+
     def to_dot(self) -> str:
         """Return the drawing in the DOT language. Graphviz is not needed for this."""
-        return self.drawn().dot(explained=True)
+        return self.drawn().picture().dot()
 
-    def dot(self, *, explained: bool = False) -> str:
-        """Return all nodes, not simplified, in the DOT language. ``explained`` adds a legend below."""
-        return self.picture(explained=explained).dot()
-
-    def picture(self, *, explained: bool = False) -> Picture:
-        """Return all nodes, not simplified, as a picture. ``explained`` adds a legend below."""
-        return Picture(self, rankdir=self.rankdir, tensors=self.tensors, explained=explained)
+    def picture(self) -> Picture:
+        """Return all nodes, not simplified, as a picture."""
+        return Picture(self, self.rankdir, self.tensors)
 
     def to_text(self) -> str:
         """Return a tree of text from the loss down."""
@@ -84,20 +80,8 @@ class Drawing(DrawnGraph):
         """
         return self._lay_out("svg").decode()
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write an HTML page with the drawing. A tooltip describes each node; :func:`explain` shows all its numbers.
-
-        The page is one file and needs no network. Without Graphviz, or if the drawing is too large for a layout, the page
-        shows the text of :meth:`to_text` and says why.
-        """
-        title = self.nodes[self.ends[0][0]].label
-        try:
-            return drawing_page(path, title, self.to_svg())
-        except (MissingExtraError, GraphError) as error:
-            return drawing_page(path, title, undrawn(error, self.to_text()))
-
     def render(self, path: str | Path) -> Path:
-        """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .html, .dot, .gv or .txt.
+        """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .dot, .gv or .txt.
 
         A .txt file holds the tree of :meth:`to_text`. A picture needs Graphviz, and has at most 2,500 nodes. Otherwise a .dot
         file with the DOT text is written instead, and a warning gives the reason.
@@ -115,8 +99,6 @@ class Drawing(DrawnGraph):
                 f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
                 f"end the path in one of {', '.join(FORMATS)}"
             )
-        if suffix == ".html":
-            return self.to_html(path)
         if suffix in PICTURES:
             try:
                 content = self._lay_out(suffix[1:])
@@ -131,7 +113,7 @@ class Drawing(DrawnGraph):
         return path
 
     def _lay_out(self, format: str) -> bytes:
-        return lay_out(self.drawn().picture(explained=True), format)
+        return lay_out(self.drawn().picture(), format)
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook. The drawing shrinks to the width of the cell, and scrolls if it is much wider."""
@@ -171,11 +153,11 @@ def draw_dot(
             equal steps of a loop ("for t = 0 … 199, 200 steps"; "loop" without a trace or a variable that tells them apart).
             If that is not enough and ``depth`` is None, modules become boxes. By default a drawing is simplified until it
             has at most 80 nodes and can be read on a slide.
-        tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
+        tensors: show the elements, as cells ``data | grad``, as micrograd does. This needs a trace.
 
     Raises:
         GraphError: ``tensor`` was not recorded, or ``tensors`` needs a trace and there was none.
-        ArgumentError: an argument has a wrong type or value, or ``tensors=True`` for more than 40 nodes.
+        ArgumentError: an argument has a wrong type or value.
 
     Example:
         >>> import numpy as np
@@ -201,25 +183,13 @@ def draw_dot(
         max_nodes=max_nodes,
         tensors=tensors,
     )
-    if tensors:
-        _check_numbers(drawing)
+    unknown = next((node for node in drawing.operations if node.value is None), None) if tensors else None
+    if unknown is not None:
+        raise GraphError(
+            f"draw_dot(..., tensors=True) needs a trace, and '{unknown.operation}' was recorded outside of one: compute the "
+            "tensor inside 'with minigrad.trace():'"
+        )
     return drawing
 
 
 make_dot = draw_dot
-
-
-def _check_numbers(drawing: Drawing) -> None:
-    """Raise an error unless a trace has recorded the numbers of the nodes, and they are few."""
-    for node in drawing.operations:
-        if node.value is None:
-            raise GraphError(
-                f"draw_dot(..., tensors=True) needs a trace, and '{node.operation}' was recorded outside of one: compute the "
-                "tensor inside 'with minigrad.trace():'"
-            )
-    drawn = len(drawing.drawn().nodes)
-    if drawn > MOST_NODES:
-        raise ArgumentError(
-            f"tensors=True shows the numbers of up to {MOST_NODES} nodes, and this drawing has {drawn}: open fewer modules "
-            "with depth=..., or draw an earlier tensor; explain() shows the numbers of graphs of any size"
-        )

@@ -97,7 +97,7 @@ def drawings(side: Side) -> Texts:
         for look in looks:
             try:
                 drawing = mg.draw_dot(loss, named, **look)
-                said = [drawing.to_dot(), *([] if look else [drawing.dot(), drawing.to_text()])]
+                said = [drawing.to_dot(), *([] if look else [drawing.picture().dot(), drawing.to_text()])]
             except mg.MinigradError as error:
                 said = [failed(error)]
             yield program.__name__, [f"--- {look}", *said]

@@ -9,9 +9,7 @@ import numpy as np
 from ..record.model import Node
 from ..record.numerals import number_text
 
-MOST_NODES = 40  # nodes of a drawing with cells; in a larger one the numbers are too small to read
-MOST_ELEMENTS = 12  # elements of an array whose rows are written out
-MOST_COLUMNS = 6
+MOST_ELEMENTS = 12  # elements of an array that is written out
 
 
 def cells(node: Node) -> list[list[str]]:
@@ -28,17 +26,9 @@ def cells(node: Node) -> list[list[str]]:
 
 
 def numbers(value: Any) -> str:
-    """Return the text of a number, the rows of a small array, or the range of a large one; "-" for None."""
+    """Return the text of an array, of a large one only the elements at its ends; "-" for None."""
     if value is None:
         return "-"
-    array = np.asarray(value)
-    if array.dtype.kind not in "fciub":
-        return "?"
-    if array.ndim == 0:
-        return number_text(array)
-    if array.size <= MOST_ELEMENTS and array.ndim <= 2 and array.shape[-1] <= MOST_COLUMNS:
-        rows = [array] if array.ndim == 1 else list(array)
-        return "\n".join("[" + ", ".join(map(number_text, row)) + "]" for row in rows) or "[]"
-    if array.dtype.kind == "c":
-        return f"{array.size} numbers"
-    return f"{number_text(array.min())} … {number_text(array.max())}"
+    return np.array2string(
+        np.asarray(value), separator=", ", threshold=MOST_ELEMENTS, edgeitems=2, formatter={"all": number_text}
+    )

@@ -20,21 +20,16 @@ class DrawnNode(Node):
 
     Attributes:
         tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
-        culprit: a description of the first NaN or infinity if this operation has made it; else empty.
-        count: the number of operations that the node stands for: those in a module (``collapse``), the equal ones of folded
-            layers (``fold``), or 1.
+        culprit: what is wrong here, in words: it made the first NaN or infinity, or a derivative inside this module is wrong;
+            else empty.
         copies: the number of equal modules that a node of the kind "module" stands for (``fold``).
         spread: the smallest and the largest gradient, if the node stands for equal nodes of several layers (``fold``).
-        error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
     """
 
     tainted: bool = False
     culprit: str = ""
-    count: int = 1
     copies: int = 1
     spread: tuple[float, float] | None = None
-    error: float | None = None
-    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

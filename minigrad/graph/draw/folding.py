@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..record.model import Edge, Graph, ModuleBox, Node
 
@@ -16,8 +19,6 @@ ROUND = "round"  # the kind of a unit while loops are searched: a round of a loo
 FEWEST_LAYERS = 3
 FEWEST_STEPS = 4  # the fewest equal steps of operations that are folded
 FEWEST_OPERATIONS = 8  # the fewest operations in all steps together that are folded
-PERIODS = (8, 64, 512, 1 << 30)  # the largest period in each round, so that inner loops are found first
-CANDIDATES = 6  # periods that are tried from one position
 
 
 @dataclass(eq=False, slots=True)
@@ -125,38 +126,34 @@ class Folder:
         units = sorted(units, key=lambda unit: unit.operations[0][0])
         rounds = [self._around(unit) for unit in units]
         whole = len(_beginning(rounds))
-        open_rounds = [_Round(None)]
-        for unit, around in zip(units, (each[whole:] for each in rounds)):
-            same = len(_beginning([[each.key for each in open_rounds[1:]], around]))
-            while len(open_rounds) > 1 + same:
-                self._close(open_rounds)
-            open_rounds += map(_Round, around[same:])
-            open_rounds[-1].units.append(unit)
-        while len(open_rounds) > 1:
-            self._close(open_rounds)
-        return self._repeated(open_rounds[0].units)
+        return self._repeated(self._in_rounds([(unit, around[whole:]) for unit, around in zip(units, rounds)]))
 
     def _around(self, unit: Unit) -> Sequence[Hashable]:
         """Return the rounds that are around all operations of a unit."""
         return _beginning([self.rounds.get(unit.operations[i][i], ()) for i in (0, -1)])
 
-    def _close(self, open_rounds: list[_Round]) -> None:
-        """Fold the units of the innermost round, and add the round to the one around it.
+    def _in_rounds(self, units: Iterable[tuple[Unit, Sequence[Hashable]]]) -> list[Unit]:
+        """Return the units, with those of a round as one unit. Each comes with the rounds around it, outermost first.
 
         Two rounds in a row are not told apart if the variable has the same value in both, as in ``for letter in "hello"``.
         But then the units are those of the round before, twice.
         """
-        units, outer = open_rounds.pop().units, open_rounds[-1]
-        signatures = [unit.signature for unit in units]
-        times, rest = divmod(len(signatures), len(outer.last) or len(signatures))
-        if rest or signatures != outer.last * times:
-            outer.last, times = signatures, 1
-        for i in range(0, len(units), len(units) // times):
-            content = self._repeated(units[i : i + len(units) // times])
-            inside = tuple(unit.signature for unit in content)
-            outer.units.append(
-                content[0] if len(content) == 1 else scene(ROUND, self.number((ROUND, inside)), [content])
-            )
+        result: list[Unit] = []
+        last: list[int] = []
+        for key, group in itertools.groupby(units, key=lambda pair: pair[1][:1]):
+            if not key:
+                result += [unit for unit, _ in group]
+                continue
+            inside = self._in_rounds([(unit, around[1:]) for unit, around in group])
+            signatures = [unit.signature for unit in inside]
+            times, rest = divmod(len(signatures), len(last) or len(signatures))
+            if rest or signatures != last * times:
+                last, times = signatures, 1
+            for i in range(0, len(inside), len(inside) // times):
+                content = self._repeated(inside[i : i + len(inside) // times])
+                number = self.number((ROUND, tuple(unit.signature for unit in content)))
+                result.append(content[0] if len(content) == 1 else scene(ROUND, number, [content]))
+        return result
 
     def _repeated(self, units: list[Unit]) -> list[Unit]:
         """Fold the rounds of a loop, then any other equal units."""
@@ -165,43 +162,31 @@ class Folder:
         return folded if len(content) == len(folded) else self._runs(content)
 
     def _runs(self, units: list[Unit]) -> list[Unit]:
-        for longest in PERIODS:
-            before = 0
-            while len(units) != before:
-                before = len(units)
-                units = self._runs_up_to(longest, units)
+        """Join each run of equal steps to a loop. Short steps come first, so that inner loops are found before outer ones."""
+        period = 1
+        signatures = np.array([unit.signature for unit in units])
+        while FEWEST_LAYERS * period <= len(units):
+            joined = self._joined(units, _repeats(signatures, period), period)
+            if len(joined) < len(units):
+                units, period = joined, 1
+                signatures = np.array([unit.signature for unit in units])
+            else:
+                period += 1
         return units
 
-    def _runs_up_to(self, longest: int, units: list[Unit]) -> list[Unit]:
-        """Join each run of equal steps of at most ``longest`` units to a loop.
-
-        Every unit is compared once for each period: ``ends`` has how far a run of the period goes, and ``tried`` where the
-        next one may begin.
-        """
-        following = _following([unit.signature for unit in units])
-        ends: dict[int, int] = {}
-        tried: dict[int, int] = {}
-        result, i = [], 0
-        while i < len(units):
-            for period in following[i]:
-                if period > longest or i < tried.get(period, 0):
-                    continue
-                if ends.get(period, -1) < i:
-                    ends[period] = _end(units, i, period)
-                count = 1 + (ends[period] - i) // period
-                step = _content(units[i : i + period])
-                if count < FEWEST_LAYERS or not enough(step, count):
-                    continue
+    def _joined(self, units: list[Unit], repeats: Iterable[tuple[int, int]], period: int) -> list[Unit]:
+        """Join the steps of ``period`` units that are equally wired, in each of the places where units repeat."""
+        result: list[Unit] = []
+        done = 0
+        for start, stop in repeats:
+            i = max(start, done)
+            while enough(step := _content(units[i : i + period]), count := 1 + (stop - i) // period):
                 count = self._equally_wired(units[i : i + period * count], period)
                 if enough(step, count):
-                    result.append(self._loop(units[i : i + period * count], period))
-                    i += period * count
-                    break
-                tried[period] = i + period * max(count, 1)
-            else:
-                result.append(units[i])
-                i += 1
-        return result
+                    result += [*units[done:i], self._loop(units[i : i + period * count], period)]
+                    done = i + period * count
+                i += period * max(count, 1)
+        return result + units[done:]
 
     def _equally_wired(self, units: Sequence[Unit], period: int) -> int:
         """Return how many steps read the same operands, at the same distances back to the steps that computed them."""
@@ -240,20 +225,6 @@ class Folder:
         return scene(LOOP, signature, iterations, units[0].module if layers else None)
 
 
-@dataclass
-class _Round:
-    """A round of a loop whose units are being collected.
-
-    Attributes:
-        key: the variable and its value; None for what is around all rounds.
-        last: the signatures of the last round inside it.
-    """
-
-    key: Hashable
-    units: list[Unit] = field(default_factory=list)
-    last: list[int] = field(default_factory=list)
-
-
 def _beginning(lists: Sequence[Sequence[Hashable]]) -> list[Hashable]:
     """Return the items with which all lists begin."""
     return [items[0] for items in itertools.takewhile(lambda items: len(set(items)) == 1, zip(*lists))]
@@ -264,22 +235,12 @@ def _content(units: Sequence[Unit]) -> list[Unit]:
     return [inner for unit in units for inner in (unit.iterations[0] if unit.kind == ROUND else (unit,))]
 
 
-def _following(signatures: Sequence[int]) -> list[list[int]]:
-    """Return for each position the distances to the next equal signatures."""
-    places: dict[int, list[int]] = defaultdict(list)
-    found: list[list[int]] = []
-    for i in range(len(signatures) - 1, -1, -1):
-        later = places[signatures[i]]
-        found.append([j - i for j in later[: -CANDIDATES - 1 : -1]])
-        later.append(i)
-    return found[::-1]
-
-
-def _end(units: Sequence[Unit], start: int, period: int) -> int:
-    """Return the first position from ``start`` on whose unit is not followed by an equal one at this distance."""
-    while start + period < len(units) and units[start].signature == units[start + period].signature:
-        start += 1
-    return start
+def _repeats(signatures: NDArray[np.int_], period: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of positions whose unit is followed by an equal one at this distance, if they are long enough."""
+    same = signatures[period:] == signatures[:-period]
+    ends = np.flatnonzero(np.diff(same, prepend=False, append=False))
+    long = ends[1::2] - ends[::2] >= (FEWEST_LAYERS - 1) * period
+    yield from zip(ends[::2][long].tolist(), ends[1::2][long].tolist())
 
 
 def _places(steps: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:

@@ -6,15 +6,9 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-SMALL = 9.0  # the size of the small text next to a name or below it, in points
-SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
-
-# What Graphviz adds to the texts.
-LINE = 1.15  # the height of a line relative to its letters
-BOLD = 1.12  # the width of bold letters relative to regular ones
-CELL = 6.0, 4.0  # the width and height around the text of a cell, in points
+SMALL = 9  # the size of the small text next to a name or below it, in points
+TITLE, LINE = 12.0, 12.0  # about the size of the letters of a title, which are bold, and the height of a line
 
 # The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
 _ADVANCES = {
@@ -25,68 +19,40 @@ _ADVANCES = {
 _ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items() for character in characters}
 
 
-class Label(NamedTuple):
-    """A label, or a part of one.
-
-    Attributes:
-        dot: the text in Graphviz's HTML-like language; "" for an empty label.
-        width, height: its estimated size in points.
-    """
-
-    dot: str = ""
-    width: float = 0.0
-    height: float = 0.0
+def text(words: str, bold: bool = False) -> str:
+    """Return a piece of a line, whose size is that of the box's other letters; "" for an empty one."""
+    return f"<B>{escaped(words)}</B>" if bold and words else escaped(words)
 
 
-def text(words: str, size: float = 11.0, bold: bool = False) -> Label:
-    """Return a piece of a line, whose size is that of the box's other letters."""
-    written = f"<B>{escaped(words)}</B>" if bold else escaped(words)
-    return Label(written, text_width(words, size) * (BOLD if bold else 1.0), LINE * size) if words else Label()
-
-
-def small(words: str, color: str = "") -> Label:
+def small(words: str, color: str = "") -> str:
     """Return small letters. Line breaks stay."""
-    lines = stacked(text(plain(line), SMALL) for line in words.split("\n"))
-    if not lines.dot:
-        return lines
-    written = f'<FONT POINT-SIZE="{SMALL:g}">{lines.dot}</FONT>'
-    return lines._replace(dot=f'<FONT COLOR="{color}">{written}</FONT>' if color else written)
+    lines = stacked(text(plain(line)) for line in words.split("\n"))
+    if not lines:
+        return ""
+    written = f'<FONT POINT-SIZE="{SMALL}">{lines}</FONT>'
+    return f'<FONT COLOR="{color}">{written}</FONT>' if color else written
 
 
-def beside(pieces: Sequence[Label]) -> Label:
-    """Return one line of several pieces."""
-    height = max((piece.height for piece in pieces), default=0.0)
-    return Label("".join(piece.dot for piece in pieces), sum(piece.width for piece in pieces), height)
-
-
-def stacked(lines: Iterable[Label]) -> Label:
+def stacked(lines: Iterable[str]) -> str:
     """Return lines one below the other, without the empty ones."""
-    lines = [line for line in lines if line.dot]
-    width = max((line.width for line in lines), default=0.0)
-    return Label("<BR/>".join(line.dot for line in lines), width, sum(line.height for line in lines))
+    return "<BR/>".join(filter(None, lines))
 
 
-def cell(
-    content: Label, fill: str | None = None, outline: str | None = None, *, span: int = 1, left: bool = False
-) -> Label:
-    """Return a cell of a table. ``left`` aligns its content at the left instead of the centre."""
+def cell(content: str, fill: str | None = None, outline: str | None = None, *, span: int = 1) -> str:
+    """Return a cell of a table, ``span`` columns wide."""
     look = f' COLSPAN="{span}"' if span > 1 else ""
-    look += ' ALIGN="LEFT"' if left else ""
     look += f' BORDER="1" COLOR="{outline}"' if outline else ""
     look += f' BGCOLOR="{fill}"' if fill else ""
-    return Label(f"<TD{look}>{content.dot}</TD>", content.width + CELL[0], content.height + CELL[1])
+    return f"<TD{look}>{content}</TD>"
 
 
-def table(rows: Sequence[Sequence[Label]], *, spacing: float = SPACING, padding: float = 2.0) -> Label:
+def table(rows: Iterable[Iterable[str]], *, spacing: int = 0, padding: int = 2) -> str:
     """Return rows of cells. ``padding`` is the distance between a cell's border and its content."""
-    written = "".join(f"<TR>{''.join(each.dot for each in row)}</TR>" for row in rows)
-    apart = "" if spacing == SPACING else f' CELLSPACING="{spacing:g}"'
-    width = max(sum(each.width for each in row) for row in rows)
-    height = sum(max(each.height for each in row) for row in rows)
-    return Label(f'<TABLE BORDER="0"{apart} CELLPADDING="{padding:g}">{written}</TABLE>', width, height)
+    written = "".join(f"<TR>{''.join(row)}</TR>" for row in rows)
+    return f'<TABLE BORDER="0" CELLSPACING="{spacing}" CELLPADDING="{padding}">{written}</TABLE>'
 
 
-def table_of(lines: Iterable[Label], rows: Sequence[Sequence[str]], color: str | None) -> Label:
+def table_of(lines: Iterable[str], rows: Sequence[Sequence[str]], color: str | None) -> str:
     """Return the lines of a label above rows of cells. The last cell of a row is coloured."""
     width = max(map(len, rows))
     outline = "#8a8a8a" if width > 1 else None
@@ -94,13 +60,26 @@ def table_of(lines: Iterable[Label], rows: Sequence[Sequence[str]], color: str |
         [*(cell(small(words), None, outline) for words in row[:-1]), cell(small(row[-1]), color, outline)]
         for row in rows
     ]
-    return table([[cell(stacked(lines), span=width)], *below], spacing=0.0, padding=1.0)
+    return table([[cell(stacked(lines), span=width)], *below], padding=1)
 
 
-def legend_table(legend: Iterable[Iterable[tuple[str, str | None]]]) -> Label:
-    """Return rows of coloured cells, each as wide as its text."""
-    rows = ([cell(small(words), color) for words, color in row] for row in legend)
-    return table([[cell(table([row], padding=3.0), left=True)] for row in rows], spacing=0.0)
+def legend_table(legend: Iterable[Iterable[tuple[str, str | None]]]) -> str:
+    """Return rows of coloured cells."""
+    return table(([cell(small(words), color) for words, color in row] for row in legend), spacing=2, padding=3)
+
+
+def size(label: str) -> tuple[float, float]:
+    """Return about the width and the height of a label in points."""
+    width = height = 0.0
+    for row in label.removesuffix("</TR></TABLE>").split("</TR>"):
+        cells = [cell.split("<BR/>") for cell in row.split("</TD>")]
+        width = max(width, sum(max(map(_line_width, lines)) for lines in cells))
+        height += LINE * max(map(len, cells))
+    return width, height
+
+
+def _line_width(line: str) -> float:
+    return text_width(html.unescape(re.sub("<[^>]*>", "", line)), TITLE if "<B>" in line else SMALL)
 
 
 # Texts

@@ -5,12 +5,8 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
 
 from ..record.model import Node
 from ..record.numerals import number_text
@@ -20,26 +16,6 @@ RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in c
 # The colour of a line, and the colour of a fill
 VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
-
-
-@dataclass
-class Heat:
-    """Colours the nodes by one number each, in five bins.
-
-    Attributes:
-        limits: the lower ends of the bins, except the first.
-        texts: the descriptions of the bins.
-        numbers: the number of each node, by its id. A node without a number is missing.
-    """
-
-    limits: list[float]
-    texts: list[str]
-    numbers: Mapping[int, float]
-
-    def color(self, number: int) -> str | None:
-        """Return the colour of a node by its id; None if it has no number."""
-        value = self.numbers.get(number)
-        return None if value is None else RAMP[sum(value >= limit for limit in self.limits)]
 
 
 def titles(node: Node) -> tuple[str, str]:
@@ -82,21 +58,22 @@ def _named(word: str, size: float, signed: complex | None) -> str:
 
 def is_checked(graph: DrawnGraph) -> bool:
     """Return whether the graph is that of ``check_edges``, whose colours show the verdicts."""
-    return any(edge.verdict for edge in graph.edges) or any(node.verdict for node in graph.nodes)
+    return any(edge.verdict for edge in graph.edges)
 
 
-def heat(graph: DrawnGraph) -> Heat | None:
-    """Return the heat of the nodes, the norms of their gradients: one bin per power of ten, with the median in the middle.
+def heat(graph: DrawnGraph) -> tuple[dict[int, str], list[float]]:
+    """Return the colour of each node, which is that of the norm of its gradient, and the limits between the colours.
 
-    The outer bins show what vanishes or explodes. There is no heat if no gradient is known, and none in a checked graph.
+    There is a colour for each power of ten, with the median in the middle. The outer ones show what vanishes or explodes. There
+    are none if no gradient is known, and none in a checked graph.
     """
     gradients = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
     norms = {number: norm for number, norm in gradients.items() if norm and math.isfinite(norm)}
     if not norms or is_checked(graph):
-        return None
+        return {}, []
     middle = math.floor(math.log10(statistics.median_low(norms.values())))
     limits = [10.0 ** (middle + i) for i in (-1, 0, 1, 2)]
-    return Heat(limits, [f"{limit:g}" for limit in limits], norms)
+    return {number: RAMP[sum(norm >= limit for limit in limits)] for number, norm in norms.items()}, limits
 
 
 def worst(edges: Iterable[DrawnEdge]) -> DrawnEdge | None:
@@ -106,19 +83,11 @@ def worst(edges: Iterable[DrawnEdge]) -> DrawnEdge | None:
     return max(checked, key=lambda edge: (ranks[edge.verdict or ""], edge.error or 0.0), default=None)
 
 
-def not_finite(value: Any) -> str:
-    """Return "has nan", "has ∞" or "has nan and ∞" for the value of an operation; an empty text if all numbers are finite."""
-    arrays = [np.asarray(part) for part in (value if isinstance(value, tuple) else (value,))]
-    arrays = [array for array in arrays if array.dtype.kind in "fc"]
-    words = [word for word, test in (("nan", np.isnan), ("∞", np.isinf)) if any(test(array).any() for array in arrays)]
-    return f"has {' and '.join(words)}" if words else ""
-
-
-def legend(graph: DrawnGraph, shown: Heat | None) -> list[list[tuple[str, str | None]]]:
+def legend(graph: DrawnGraph, limits: Sequence[float]) -> list[list[tuple[str, str | None]]]:
     """Return rows of texts with their background colours (or None)."""
     rows: list[list[tuple[str, str | None]]] = []
-    if shown is not None:
-        texts = shown.texts
+    if limits:
+        texts = [f"{limit:g}" for limit in limits]
         bins = [f"below {texts[0]}", *(f"{low} to {high}" for low, high in pairwise(texts)), f"{texts[-1]} or more"]
         rows.append([("norm of the gradient", None), *zip(bins, RAMP)])
     if is_checked(graph):

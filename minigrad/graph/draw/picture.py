@@ -7,28 +7,28 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 
 from ..record.names import PLACE
 from .cells import cells, numbers
 from .drawn import DrawnBox, DrawnEdge, DrawnGraph, DrawnNode
-from .fit import Parts, direction, readable
+from .fit import READABLE, ROW, Size, estimate, scale
 from .folding import LOOP
-from .labels import Label, beside, cell, cut, escaped, legend_table, plain, small, stacked, table, table_of, text
+from .labels import cut, escaped, legend_table, plain, size, small, stacked, table_of, text
 from .lanes import KIND as LANE
-from .looks import TAINTED, VERDICTS, gradient_text, heat, is_checked, legend, not_finite, titles
+from .looks import TAINTED, VERDICTS, gradient_text, heat, legend, titles
 
-FONT = "Helvetica,Arial,sans-serif"  # of all texts
-FEW = 25  # nodes of a graph without modules whose operations have parameters and constants beside them
+# The families of all texts, the best first. Most readers have one of the first two, which are equally wide: Graphviz measures
+# what they see.
+FONT = "Verdana,DejaVu Sans,Helvetica,Arial,sans-serif"
 WIDEST_NAME = 22.0  # em of a name that a label shows, about 36 letters; the tooltip has all of them
-MOST_USES = 8  # uses of a value; with more, every edge except the first begins at a copy of the value's name
-LETTER = 5  # the width of a letter in a title, in points
+ROOM = "\u00a0\u00a0"  # before a title in a tall drawing, for each of its letters, so that edges miss it
+MOST_USES = 8  # uses of a value; with more, every line except the first begins at a copy of the value's name
 
 Look = Mapping[str, str]  # attributes of DOT and their values
 
-BOXES: Look = {"fontsize": "11", "height": "0.3", "width": "0.3", "margin": "0.09,0.04"}
-LINES: Look = {"fontsize": "9", "color": "#5a5a5a", "arrowsize": "0.6"}
+BOXES: Look = {"fontname": FONT, "fontsize": "11", "height": "0.3", "width": "0.3", "margin": "0.09,0.04"}
+LINES: Look = {"fontname": FONT, "fontsize": "9", "color": "#5a5a5a", "arrowsize": "0.6"}
 
 # Kinds differ in shape and in colour, so that a black-and-white print distinguishes them too.
 STYLES: dict[str, Look] = {
@@ -53,70 +53,66 @@ MODULE: Look = {
     "fontcolor": "#4a4a4a",
     "margin": "8",
 }
-PASS: Look = {"style": "filled", "fillcolor": "#f4f7fb", "color": "#7a8aa0", "fontcolor": "#2a3a50", "margin": "12"}
-AGAIN: Look = {"shape": "plaintext", "fontcolor": "#5a5a5a", "height": "0.1", "width": "0.1", "margin": "0.02,0.02"}
+AGAIN: Look = {"shape": "plaintext", "fontcolor": "#5a5a5a", "height": "0.1", "width": "0.1", "margin": "0.02"}
 ORIGIN: Look = {"style": "dotted", "color": "#7a7a9a", "arrowhead": "none", "weight": "0", "minlen": "0"}
 NEAR: Look = {"style": "invis", "weight": "0", "minlen": "0"}
 IN_ORDER: Look = {"style": "invis", "minlen": "0", "weight": "100"}
+# The look of an edge with a verdict
+CHECKED: dict[str, Look] = {"agrees": {"penwidth": "1.5"}, "wrong": {"penwidth": "3"}, "unclear": {"style": "dashed"}}
 
 
 class Picture:
-    """The picture of a whole graph.
+    """The picture of a whole graph, with a legend below if the colours show anything.
 
     Args:
         rankdir, tensors: the arguments of ``draw_dot``. Without ``rankdir`` the picture gets the direction in which it fits
             better on a slide.
-        explained: whether to add a legend, if the colours show anything.
     """
 
-    def __init__(
-        self,
-        graph: DrawnGraph,
-        *,
-        rankdir: str | None = None,
-        tensors: bool = False,
-        explained: bool = False,
-    ) -> None:
+    def __init__(self, graph: DrawnGraph, rankdir: str | None = None, tensors: bool = False) -> None:
         self.graph = graph
         self.name = plain(f"the computation of {graph.nodes[graph.ends[0][0]].label}" if graph.ends else "")
         self.tensors = tensors
-        self.checked = is_checked(graph)
-        self.heat = heat(graph)
-        self.legend = legend(graph, self.heat) if explained else []
+        self.heat, limits = heat(graph)
+        self.legend = legend(graph, limits)
         self.beside = _beside(graph)
         self.again = _again(graph)
-        self.labels = {f"n{node.id}": self.label(node) for node in graph.nodes}
-        self.labels |= {f"again{number}": self.name_again(number) for number in self.again}
-        self.rankdir = rankdir or direction(self.parts)
+        self.labels = [self.label(node) for node in graph.nodes]
+        self.scales = {way: scale(size) for way, size in self.estimate().items()}  # of the picture that fits on a slide
+        self.rankdir = rankdir or ("LR" if self.scales["LR"] >= min(ROW, self.scales["TB"]) else "TB")
 
-    @cached_property
-    def parts(self) -> Parts:
-        """What decides the size of the picture."""
-        sizes = {name: (label.width, label.height) for name, label in self.labels.items()}
-        lines = [(self.source(number), f"n{edge.target}") for number, edge in enumerate(self.graph.edges)]
-        lines += [(f"n{node.origin}", f"n{node.id}") for node, first in self.origins() if first]
+    def estimate(self) -> dict[str, Size]:
+        """Return about the width and the height of the picture in points, for each direction."""
+        lines = [(e.source, e.target) for number, e in enumerate(self.graph.edges) if number not in self.again]
+        lines += [(node.origin or 0, node.id) for node, first in self.origins() if first]
+        beside = {value for values in self.beside.values() for value in values}
         depths = [len(self.graph.around(module.id)) for module in self.graph.modules]
-        return Parts(sizes, lines, {f"n{value}" for values in self.beside.values() for value in values}, depths)
+        return estimate([*map(size, self.labels)], lines, beside, depths)
 
     def readable(self) -> bool:
         """Return whether the picture can be read on a slide."""
-        return readable(self.parts, self.rankdir)
+        return self.scales[self.rankdir] >= READABLE
 
-    def dot(self, font: str = FONT, dpi: int | None = None) -> str:
+    def dot(self, dpi: int | None = None) -> str:
         """Return the picture with all its attributes. The same picture gives the same text, on any machine and in any run.
 
         Args:
-            font: the families of all texts, the best first.
             dpi: the dots per inch of a PNG. Do not set it for other formats: it would only scale their coordinates.
         """
         # Keep the titles of modules away from the edges, and put the legend of a tall drawing at its start.
         titles = {"labeljust": "l"} if self.rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
-        letters = {"fontname": font, "fontsize": "11"}
-        whole = {"rankdir": self.rankdir, **letters, "nodesep": "0.2", "ranksep": "0.3", **titles}
+        whole = {
+            "rankdir": self.rankdir,
+            "fontname": FONT,
+            "fontsize": "11",
+            "nodesep": "0.2",
+            "ranksep": "0.3",
+            **titles,
+        }
         lines = ["digraph minigrad {", f"  graph [{_look(({'dpi': str(dpi)} if dpi else {}) | whole)}]"]
-        lines += [f"  node [{_look({'fontname': font, **BOXES})}]", f"  edge [{_look({'fontname': font, **LINES})}]"]
+        lines += [f"  node [{_look(BOXES)}]", f"  edge [{_look(LINES)}]"]
         if self.legend:
-            lines.append(f"  label=<{legend_table(self.legend).dot}>")
+            lines.append(f"  label=<{legend_table(self.legend)}>")
         return "\n".join([*lines, *self.content(), *(f"  {line}" for line in self.lines()), "}"]) + "\n"
 
     # Boxes and frames
@@ -129,6 +125,7 @@ class Picture:
             members[node.module].append(node)
         for child in self.graph.modules:
             children[child.parent].append(child)
+
         again: dict[int, list[int]] = defaultdict(list)
         for number in sorted(self.again):
             again[self.graph.edges[number].target].append(number)
@@ -136,7 +133,7 @@ class Picture:
         def boxes(module: int | None, indent: str) -> Iterator[str]:
             for node in members[module]:
                 yield indent + self.box(node)
-                yield from (indent + self.box_again(number) for number in again.get(node.id, []))
+                yield from (indent + self.box_again(number) for number in again[node.id])
                 if node.id in self.beside:
                     yield indent + _level(f"n{node.id}", [f"n{value}" for value in self.beside[node.id]])
 
@@ -156,47 +153,40 @@ class Picture:
             waiting += [(None, indent), *((child, inner) for child in reversed(children[module.id]))]
 
     def frame(self, module: DrawnBox) -> str:
-        """Return the attributes of a frame. A title in a tall drawing has space on its left, so that edges miss it."""
         around = None if module.parent is None else self.graph.modules[module.parent]
-        title, lane = plain(cut(_within(around, module.name), WIDEST_NAME)), module.kind == LANE
-        look = {**(PASS if lane else MODULE)}
-        if lane:
-            look["labeljust"] = "r" if self.rankdir == "LR" else "l"
-        else:
-            title += module.which
-            title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP) else ""
-            title += "" if module.which else _times(module.kind, module.count)
-        written = text(title, bold=lane).dot
-        if self.rankdir == "TB" and not lane:
-            room = f'<TD WIDTH="{LETTER * len(written)}"></TD>'
-            written = f'<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>{room}<TD>{written}</TD></TR></TABLE>'
+        title = plain(cut(_within(around, module.name), WIDEST_NAME)) + module.which
+        title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP, LANE) else ""
+        title += "" if module.which else _times(module.kind, module.count)
+        room = "" if self.rankdir == "LR" else ROOM * len(title)
         marks = f'id="module{module.id}" class="module"'
-        return f"graph [{marks} label=<{written}> {_titled(plain(module.title))} {_look(look, styled=True)}]"
+        return f"graph [{marks} label=<{text(room + title)}> {_titled(plain(module.title))} {_look(MODULE)}]"
 
     def box(self, node: DrawnNode) -> str:
         look, classes = {**STYLES[node.kind]}, node.kind
         if node.tainted:
             look["fillcolor"] = TAINTED
             classes += " tainted"
-        if node.culprit or node.verdict == "wrong":
+        if node.culprit:
             look["color"], look["penwidth"] = VERDICTS["wrong"][0], "3"
-            classes += " culprit" if node.culprit else " wrong"
+            classes += " culprit"
         if node.gradient == 0 and look["style"].endswith("filled"):
             look["style"] += ",dashed"
         elif node.gradient is not None and not math.isfinite(node.gradient):
             look["penwidth"] = "3"
-        marks = f'id="node{node.id}" class="{classes}" {_look(look, styled=True)}'
-        return f"n{node.id} [{marks} label=<{self.labels[f'n{node.id}'].dot}> {_titled(_tooltip(node))}]"
+        marks = f'id="node{node.id}" class="{classes}" {_look(look)}'
+        return f"n{node.id} [{marks} label=<{self.labels[node.id]}> {_titled(_tooltip(node))}]"
 
     def box_again(self, number: int) -> str:
         """Return a box with the name of a value that is read often, for the edge ``number``."""
-        name, node = f"again{number}", self.graph.nodes[self.graph.edges[number].source]
-        marks = f'id="{name}" class="again" {_look(AGAIN, styled=True)}'
-        return f"{name} [{marks} label=<{self.labels[name].dot}> {_titled(_tooltip(node))}]"
+        node = self.graph.nodes[self.graph.edges[number].source]
+        name = text(plain(cut(titles(node)[0], WIDEST_NAME)))
+        return (
+            f'again{number} [id="again{number}" class="again" {_look(AGAIN)} label=<{name}> {_titled(_tooltip(node))}]'
+        )
 
     # Labels
 
-    def label(self, node: DrawnNode) -> Label:
+    def label(self, node: DrawnNode) -> str:
         """Return a node's label: name and operation, shape and dtype, gradient, one per line. The heat is a coloured strip."""
         if node.kind == "constant":
             if node.details:
@@ -208,26 +198,21 @@ class Picture:
             lines.append(small(f"{node.shape} {node.dtype}"))
         if node.culprit:
             lines.append(small(node.culprit, VERDICTS["wrong"][0]))
-        elif node.tainted and node.value is not None:
-            lines.append(small(not_finite(node.value)))
-        color = None if self.heat is None else self.heat.color(node.id)
+        color = self.heat.get(node.id)
         if self.tensors:
             return table_of(lines, cells(node), color)
         last = gradient_text(node) if node.watched else ""
-        if node.verdict == "wrong":
-            lines.append(small(f"derivative wrong by {node.error:.2g}"))
-        return table_of(lines, [[last]], color) if color is not None else stacked([*lines, small(last)])
+        return stacked([*lines, small(last)]) if color is None else table_of(lines, [[last]], color)
 
-    def title(self, node: DrawnNode) -> Label:
+    def title(self, node: DrawnNode) -> str:
         name, operation = titles(node)
         which = ""
         if node.boxed and node.name is not None:
             name, which = node.name, name.removeprefix(node.name)
-        title = plain(cut(self.inside(node, name), WIDEST_NAME)) + which
-        pieces = [text(title, bold=True)]
+        title = text(plain(cut(self.inside(node, name), WIDEST_NAME)) + which, bold=True)
         if operation and operation != name and operation != LOOP:
-            pieces += [text(f": {plain(operation)}")] if node.boxed else [text(" "), small(operation)]
-        return beside([*pieces, text("" if which else _times(node.operation, node.copies))])
+            title += text(f": {plain(operation)}") if node.boxed else f" {small(operation)}"
+        return title + text("" if which else _times(node.operation, node.copies))
 
     def inside(self, node: DrawnNode, name: str) -> str:
         """Return a name without what the frames around it say: the module's path, and the object whose method ran."""
@@ -239,34 +224,30 @@ class Picture:
         word = node.operation or node.kind
         return word if _within(around[-1], node.stem) == word else name
 
-    def name_again(self, number: int) -> Label:
-        """Return the name of a value that is read often, for the edge ``number``."""
-        node = self.graph.nodes[self.graph.edges[number].source]
-        return text(plain(cut(titles(node)[0], WIDEST_NAME)))
-
     # Lines
 
     def lines(self) -> Iterator[str]:
         after = {second for values in self.beside.values() for second in values[1:]}
         for number, edge in enumerate(self.graph.edges):
-            label, classes, look = self.line(edge)
+            look: dict[str, str] = {}
+            if edge.verdict is not None:
+                color, _ = VERDICTS[edge.verdict]
+                look |= {"color": color, "fontcolor": color, **CHECKED[edge.verdict]}
             if self.graph.nodes[edge.source].operation is not None:
                 look["weight"] = "4"
             elif edge.source in after:
                 look["constraint"] = "false"
+            label = text(plain(_line_label(edge)))
             marks = [f'id="edge{number}"', _titled(plain(edge.argument)), label and f"label=<{label}>"]
-            marks += [classes and f'class="{classes}"', _look(look)]
-            yield f"{self.source(number)} -> n{edge.target} [{' '.join(filter(None, marks))}]"
+            marks += [f'class="{edge.verdict}"' if edge.verdict else "", _look(look)]
+            source = f"again{number}" if number in self.again else f"n{edge.source}"
+            yield f"{source} -> n{edge.target} [{' '.join(filter(None, marks))}]"
         for node, first in self.origins():
             tooltip = _titled(plain(f"part of a rule of {self.graph.nodes[node.origin or 0].label}"))
             marks = [f'id="origin{node.id}" {tooltip} class="origin"', _look(ORIGIN)] if first else [_look(NEAR)]
             yield f"n{node.origin} -> n{node.id} [{' '.join(marks)}]"
         lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
         yield from (f"{a} -> {b} [{_look(IN_ORDER)}]" for a, b in pairwise(lanes))
-
-    def source(self, number: int) -> str:
-        """Return the box at which an edge begins."""
-        return f"again{number}" if number in self.again else f"n{self.graph.edges[number].source}"
 
     def origins(self) -> Iterator[tuple[DrawnNode, bool]]:
         """Yield each operation of a rule, and whether it is the first of its rule: a dotted line leads to it from the
@@ -277,34 +258,15 @@ class Picture:
                 yield node, (node.origin, node.lane) not in linked
                 linked.add((node.origin, node.lane))
 
-    def line(self, edge: DrawnEdge) -> tuple[str, str, dict[str, str]]:
-        """Return the label, the classes and the look of an edge."""
-        label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
-        found = edge.verdict
-        if self.checked and found is not None:
-            color, _ = VERDICTS[found]
-            width = {"agrees": "1.5", "wrong": "3", "unclear": "1"}[found]
-            look = {"color": color, "fontcolor": color, "penwidth": width}
-            if found == "unclear":
-                look["style"] = "dashed"
-            if found != "wrong":
-                return text(plain(label)).dot, found, look
-            words = text(plain(f"{label} {edge.error:.2g}".strip()))
-            return table([[cell(words)]]).dot, found, look  # a table leaves space for the thick line
-        return text(plain(label)).dot, "", {}
-
 
 # DOT
 
 _WORD = re.compile(r"[\w.]+")
 
 
-def _look(look: Look, styled: bool = False) -> str:
-    """Return attributes. ``styled`` quotes a style of a single word, too."""
-    return " ".join(
-        f"{key}={value}" if _WORD.fullmatch(value) and not (styled and key == "style") else f'{key}="{value}"'
-        for key, value in look.items()
-    )
+def _look(look: Look) -> str:
+    """Return attributes."""
+    return " ".join(f"{key}={value}" if _WORD.fullmatch(value) else f'{key}="{value}"' for key, value in look.items())
 
 
 def _titled(tooltip: str) -> str:
@@ -344,7 +306,10 @@ def _within(module: DrawnBox | None, path: str) -> str:
     return path
 
 
-# Which values are drawn how
+def _line_label(edge: DrawnEdge) -> str:
+    """Return which output a line carries if there are several, and the error of a wrong derivative."""
+    output = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
+    return f"{output} {edge.error:.2g}".strip() if edge.verdict == "wrong" else output
 
 
 def _again(graph: DrawnGraph) -> set[int]:
@@ -352,35 +317,25 @@ def _again(graph: DrawnGraph) -> set[int]:
 
     An edge takes space on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
     """
-    seen: Counter[int] = Counter()
-    uses = Counter(edge.source for edge in graph.edges)
-    again = set()
+    uses: dict[int, list[int]] = defaultdict(list)
     for number, edge in enumerate(graph.edges):
-        seen[edge.source] += 1
-        if uses[edge.source] > MOST_USES and seen[edge.source] > 1:
-            again.add(number)
-    return again
+        uses[edge.source].append(number)
+    return {number for numbers in uses.values() if len(numbers) > MOST_USES for number in numbers[1:]}
 
 
 def _beside(graph: DrawnGraph) -> dict[int, list[int]]:
     """Return up to two parameters or constants to draw next to each operation: those that only this operation reads.
 
     Graphviz would draw them before it, on the level of the previous operation. Two boxes of modules with nodes on the same
-    level cannot follow each other, so the drawing would become a staircase. A large graph without modules has rows of many
-    operations, and there the position before the operation is better.
+    level cannot follow each other, so the drawing would become a staircase.
     """
-    if len(graph.nodes) > FEW and not graph.modules:
-        return {}
     uses = Counter(edge.source for edge in graph.edges)
     beside = {}
     for operation, edges in graph.edges_into.items():
-        own = [edge.source for edge in edges if uses[edge.source] == 1]
-        own = [i for i in own if graph.nodes[i].kind in ("parameter", "constant")]
-        module = graph.nodes[operation].module
-        if module is not None and graph.modules[module].kind == LOOP:  # values that all its steps read stay outside
-            own = [i for i in own if graph.nodes[i].module == module]
-        if own and len(own) == len(edges) and graph.nodes[own[0]].kind == "constant":
-            own = own[1:]  # the data of a first layer come before it
+        read = [graph.nodes[edge.source] for edge in edges if uses[edge.source] == 1]
+        own = [node.id for node in read if node.kind in ("parameter", "constant")]
+        own = [number for number in own if graph.nodes[number].module == graph.nodes[operation].module]
+        own = own[len(own) == len(edges) :]  # the first operand of a first layer comes before it
         if own:
             beside[operation] = own[:2]
     return beside

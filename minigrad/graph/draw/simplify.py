@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -48,26 +48,28 @@ def boxed(graph: AnyDrawn) -> Iterator[AnyDrawn]:
 def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
     """Draw each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
-    Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
-    number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
-    that only one module reads goes into its box, except data that the program has handed over. Merged edges keep the name of
-    one argument. They form no cycle, because a box is one call, and the operations of a call are consecutive.
+    Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, and
+    what is wrong inside in ``culprit``. A value that only one module reads goes
+    into its box, except data that the program has handed over. Merged edges keep the name of one argument. They form no
+    cycle, because a box is one call, and the operations of a call are consecutive.
     """
     boxes = _boxes(graph, depth)
     data = {n.id: box for n, box in zip(graph.nodes, boxes) if n.given and n.kind == "constant" and box is not None}
     boxes = [None if number in data else box for number, box in enumerate(boxes)]
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
     stands_for = [node.id if box is None else last.get(box, node.id) for node, box in zip(graph.nodes, boxes)]
-    checked: dict[int, list[DrawnEdge]] = defaultdict(list)
+    wrong: dict[int, float] = {}
     for edge in graph.edges:
-        if stands_for[edge.source] == stands_for[edge.target]:
-            checked[stands_for[edge.source]].append(edge)
+        number = stands_for[edge.target]
+        if edge.verdict == "wrong" and stands_for[edge.source] == number:
+            wrong[number] = max(edge.error or 0.0, wrong.get(number, 0.0))
     said: dict[int, Said] = {number: {"module": graph.modules[box].parent} for number, box in data.items()}
     for number, inside in _groups(graph, stands_for).items():
         box = boxes[number]
         if box is not None and box in last:
-            module, worst_inside = graph.modules[box], worst(checked[number])
-            said[number] = _sums(inside) | {
+            module, culprit = graph.modules[box], next(filter(None, (node.culprit for node in inside)), "")
+            said[number] = {
+                "tainted": any(node.tainted for node in inside),
                 "kind": "loss" if graph.nodes[number].kind == "loss" else "module",
                 "name": module.name,
                 "operation": module.kind,
@@ -75,15 +77,14 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
                 "stem": module.title,
                 "module": module.parent,
                 "copies": module.count,
-                "error": worst_inside and worst_inside.error,
-                "verdict": worst_inside and worst_inside.verdict,
+                "culprit": f"derivative wrong by {wrong[number]:.2g}" if number in wrong else culprit,
                 **NO_OPERATION,
             }
     return _with_modules_in_use(_merged(graph, stands_for, said, boxes=set(last.values())))
 
 
 def fold(graph: AnyDrawn) -> AnyDrawn:
-    """Draw consecutive equal layers once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
+    """Draw consecutive equal layers once, and the equal steps of a loop too. ``DrawnBox.count`` is their number.
 
     :func:`.folding.program` finds them, so pages show the same ones. A step is drawn separately if it differs in a gradient
     that is zero, not finite or missing, or in a verdict. The first of equal steps stays. Edges from the last
@@ -103,7 +104,8 @@ def _of_copies(copies: Sequence[DrawnNode]) -> dict[str, Any]:
     if len(copies) == 1:
         return {}
     norms = [n.gradient for n in copies if n.gradient]
-    return _sums(copies) | {
+    return {
+        "tainted": any(n.tainted for n in copies),
         "spread": (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None,
         "signed": copies[0].signed if len({n.signed for n in copies}) == 1 else None,
         "held": copies[0].held if len({n.held for n in copies}) == 1 else None,
@@ -127,14 +129,12 @@ class _Fold:
             self.readers[edge.source].add(edge.target)
         self.stands_for = list(range(len(graph.nodes)))
         self.calls = CallsAround(graph)
-        self.loops: Counter[int | None] = Counter()  # for each module, the loops in it that no variable names
         self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
         self.homes: dict[int, int] = {}  # from a node to the box around its step
         self.modules: list[DrawnBox] = []
         waiting: list[tuple[Unit, int | None, int]] = [(program(graph), None, 1)]
         while waiting:  # no recursion, because modules may be nested deeper than Python's limit
             waiting += reversed(list(self.inside(*waiting.pop())))
-        self.number_calls()
         self.stands_for = [self.stands_for[number] for number in self.stands_for]
 
     def module(self, node: DrawnNode) -> int | None:
@@ -172,10 +172,7 @@ class _Fold:
             if loop.module is not None:  # layers have boxes
                 yield units[0], around, len(steps)
                 continue
-            name = self.calls.title([operations for _, _, operations in steps])
-            if not name:
-                self.loops[around] += 1
-                name = LOOP if self.loops[around] == 1 else f"{LOOP} {self.loops[around]}"
+            name = self.calls.title([operations for _, _, operations in steps]) or LOOP
             box = self.box(name, LOOP, around, len(steps))
             for node in first:
                 if self.homes.get(node.id, self.numbers.get(node.module, -1)) == around:
@@ -185,16 +182,6 @@ class _Fold:
     def box(self, name: str, kind: str, around: int | None, count: int, call: int | None = None) -> int:
         self.modules.append(DrawnBox(len(self.modules), name, kind, around, call, count))
         return self.modules[-1].id
-
-    def number_calls(self) -> None:
-        """Number the calls of a module in the drawn step of a loop, which stands for the calls of all steps, from 1."""
-        calls: dict[tuple[int, str], list[DrawnBox]] = defaultdict(list)
-        for box in self.modules:
-            if box.call is not None and box.parent is not None and self.modules[box.parent].kind == LOOP:
-                calls[box.parent, box.name].append(box)
-        for boxes in calls.values():
-            for number, box in enumerate(boxes, 1):
-                self.modules[box.id] = dataclasses.replace(box, call=number if len(boxes) > 1 else None)
 
     def own_values(self, step: Sequence[int]) -> dict[int, int]:
         """Return the values that only this step reads, by the number of the operand."""
@@ -238,14 +225,6 @@ def _groups(graph: DrawnGraph, stands_for: Sequence[int]) -> dict[int, list[Draw
     for node, number in zip(graph.nodes, stands_for):
         groups[number].append(node)
     return groups
-
-
-def _sums(several: Sequence[DrawnNode]) -> dict[str, Any]:
-    """Return the number of operations of several nodes, and whether any of them is tainted."""
-    return {
-        "tainted": any(n.tainted for n in several),
-        "count": sum(n.count for n in several if n.operation is not None) or 1,
-    }
 
 
 def _merged(

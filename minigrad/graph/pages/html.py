@@ -92,18 +92,6 @@ def save_page(
     return saved
 
 
-def drawing_page(path: str | os.PathLike[str], title: str, drawing: str) -> Page:
-    """Write a page without a script, from a drawing as SVG, or from HTML in place of one."""
-    style = asset("views.css") + "body { padding: .8rem }\nsvg { filter: var(--drawn); display: block; width: 100% }\n"
-    if drawing.startswith("<svg"):
-        (width,) = re.findall(r"max-width: ([\d.]+)pt", drawing)
-        style += f"svg {{ max-width: {width}pt; min-width: {float(width) / 2:.0f}pt }}"  # a narrower window scrolls
-        drawing = inline(drawing)
-    saved = Page(path)
-    saved.write_text(page(title, drawing, "", None, style), encoding="utf-8")
-    return saved
-
-
 # The data of a large page are parsed only once, even if the scripts ask for them often.
 _READ = """let parsedData;
 const pageData = () => (parsedData ??= JSON.parse(document.getElementById("data").textContent));
@@ -157,13 +145,6 @@ def page(
 def asset(name: str) -> str:
     """Return the text of a file in ``assets/``: a script, a style sheet or words."""
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def inline(svg: str) -> str:
-    """Return an SVG drawing for a page: without prolog, size and style, which the page sets."""
-    start = svg.index("<svg")
-    head, rest = svg[start:].split(">", 1)
-    return re.sub(r'\s(width|height|style)="[^"]*"', "", head) + ">" + rest
 
 
 def escaped_json(data: Any) -> str:

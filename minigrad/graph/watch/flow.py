@@ -31,33 +31,43 @@ Mask = NDArray[np.bool_]
 
 VANISHING = 1e-7  # a layer's gradient vanishes if its norm is below this ...
 SHARE = 1e-4  # ... or below this share of the largest norm of any layer in the same step
-EXPLODING = 1e3  # it explodes if its norm is above this in any step, ...
-GROWTH = 10.0  # ... or grows by more than this factor from one noted step to the next, twice in a row
+EXPLODING = 1e3  # it explodes if its norm is above this
 RATIO = 1e-5, 1e-1  # the limits of the norm of the update divided by the norm of the parameters
-PATIENCE = 10  # the noted steps in a row before a vanishing or zero gradient or a wrong ratio is flagged
-
-SENTENCES = {  # the end of a sentence that begins with the name of a layer
-    "bad_numbers": "has a NaN or an infinity in its gradient, parameters or update from step {first} on",
-    "never": "never got a gradient: the loss does not depend on it",
-    "dead": "has had a gradient of exactly 0 for {count} noted steps ({first} to {last}) and did not move",
-    "dead_moving": "has had a gradient of exactly 0 for {count} noted steps ({first} to {last}); only momentum or weight decay "
-    "moved it",
-    "vanishing": "has had a gradient whose norm is below {limit} (about {value}) for {count} noted steps ({first} to {last})",
-    "vanishing_share": "has had a gradient below {limit} of the largest layer's gradient (about {value} of it) for {count} "
-    "noted steps ({first} to {last})",
-    "exploding": "has had a gradient whose norm is above {limit}: {value} at step {step}",
-    "growing": "had a gradient that grew by a factor of more than {limit} from each noted step to the next: from {low} at step "
-    "{first} to {high} at step {last}",
-    "unchanged": "gets a gradient but was not changed for {count} noted steps ({first} to {last}). Is it among the optimizer's "
-    "parameters? Is the learning rate 0?",
-    "ratio_small": "has had updates below {limit} of its norm (about {value} of it) for {count} noted steps "
-    "({first} to {last})",
-    "ratio_large": "has had updates above {limit} of its norm (about {value} of it) for {count} noted steps "
-    "({first} to {last})",
-}
+PATIENCE = 10  # the noted steps in a row before a flag, except that a single step is enough for an explosion
 
 DECADES = 12  # the largest range of the colours, in powers of ten; smaller norms have the last colour
 BAD, NONE, ZERO = "#c62828", "#d8d8d8", "#ffffff"
+
+# What is wrong with a layer, in words that follow its name. A number may follow them.
+BAD_NUMBERS = "has a NaN or an infinity in its gradient, parameters or update"
+NEVER = "never got a gradient, because the loss does not depend on it"
+NO_GRADIENT = "has a gradient of exactly 0"
+SMALL_GRADIENT = f"has a gradient below {VANISHING:g}, or below {SHARE:g} of that of the largest layer"
+LARGE_GRADIENT = f"has a gradient above {EXPLODING:g}"
+UNCHANGED = "gets a gradient but does not change (is it among the optimizer's parameters? is the learning rate 0?)"
+SMALL_UPDATE = f"has updates below {RATIO[0]:g} of its norm"
+LARGE_UPDATE = f"has updates above {RATIO[1]:g} of its norm"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A problem of a training run. ``str(flag)`` describes it in a sentence.
+
+    Attributes:
+        kind: "vanishing", "exploding", "dead", "unchanged" or "ratio".
+        name: the name of the layer, or of a parameter if only this one is "dead".
+        first, last: the first and the last noted step of the problem.
+        words: what is wrong, in words that follow the name.
+    """
+
+    kind: str
+    name: str
+    first: int
+    last: int
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.name} {self.words}, at steps {self.first} to {self.last}"
 
 
 class grad_flow:
@@ -68,13 +78,12 @@ class grad_flow:
     "layers.0.query" holds "layers.0.query.weight" and ".bias". Its norm is the norm of all its parameters together,
     ``sqrt(sum of squares)``. A parameter outside of modules is a layer by itself.
 
-    One copy of the parameters is kept, and at most ``most`` noted steps. When there are more, every second one is dropped,
-    and from then on half as many are noted. On a device a step makes one transfer.
+    One copy of the parameters is kept, and three numbers for each parameter and noted step. On a device a step makes one
+    transfer.
 
     Args:
         model: an object with ``named_parameters()``, or a dict from name to Tensor. Parameters added later are ignored.
         every: 1 notes each step, 2 notes every second step, and so on. The update is always that of a single step.
-        most: the largest number of noted steps to keep, at least 2.
 
     Attributes:
         names: the names of the parameters.
@@ -82,7 +91,7 @@ class grad_flow:
         steps: the numbers of the noted steps, counted from 0.
 
     Raises:
-        ArgumentError: ``model`` has a wrong type or no parameters; ``every`` or ``most`` is too small.
+        ArgumentError: ``model`` has a wrong type or no parameters; ``every`` is too small.
 
     Example:
         >>> import minigrad as mg
@@ -100,16 +109,15 @@ class grad_flow:
         w        8.00e+00  8.00e+00  1.00e+01     3.20e+00  8.00e-01          2.50e-01
     """
 
-    def __init__(self, model: Any, *, every: int = 1, most: int = 500) -> None:
-        if every < 1 or most < 2:
-            raise ArgumentError(f"grad_flow needs every >= 1 and most >= 2, got every={every!r} and most={most!r}")
+    def __init__(self, model: Any, *, every: int = 1) -> None:
+        if every < 1:
+            raise ArgumentError(f"grad_flow needs every >= 1, got {every!r}")
         named = _named(model)
         self.names = list(named)
         self.layers = by_layer(self.names)
         self.steps: list[int] = []
-        self.bad: dict[str, int] = {}  # parameter -> the first noted step with a NaN or an infinity in one of its norms
         self._parameters = list(named.values())
-        self._every, self._most = every, most
+        self._every = every
         self._count = 0  # calls of step()
         self._rows: list[Norms] = []  # (what, parameter) for each noted step
         self._before: list[Any] | None = None
@@ -118,14 +126,8 @@ class grad_flow:
     def step(self) -> None:
         """Note the step that the optimizer has just made."""
         if self._before is not None:
-            row = self._measure(self._before)
-            for i in np.flatnonzero(np.isinf(row).any(axis=0)):
-                self.bad.setdefault(self.names[i], self._count)
             self.steps.append(self._count)
-            self._rows.append(row)
-            if len(self.steps) > self._most:
-                self.steps, self._rows = self.steps[::2], self._rows[::2]
-                self._every *= 2
+            self._rows.append(self._measure(self._before))
         self._count += 1
         self._copy_if_next_is_noted()
 
@@ -148,22 +150,22 @@ class grad_flow:
         found[missing] = np.nan
         return found
 
-    def norms(self, what: What = "gradient", by: Literal["layer", "parameter"] = "layer") -> dict[str, Norms]:
-        """Return a dict from the name of each layer (or parameter) to its norms, one for each of ``steps``.
+    def norms(self, what: What = "gradient") -> dict[str, Norms]:
+        """Return a dict from the name of each layer to its norms, one for each of ``steps``.
 
         NaN means that there was no gradient. Infinity means that it held a NaN or an infinity.
 
         Raises:
-            ArgumentError: ``what`` or ``by`` has another value.
+            ArgumentError: ``what`` has another value.
         """
-        if what not in WHATS or by not in ("layer", "parameter"):
-            raise ArgumentError(
-                f"norms takes what='gradient', 'parameter' or 'update' and by='layer' or 'parameter', got {what!r} and {by!r}"
-            )
-        table = np.array([row[WHATS.index(what)] for row in self._rows]).reshape(-1, len(self.names))
-        if by == "parameter":
-            return {name: table[:, i] for i, name in enumerate(self.names)}
+        if what not in WHATS:
+            raise ArgumentError(f"norms takes what='gradient', 'parameter' or 'update', got {what!r}")
+        table = self._of_parameters(what)
         return {layer: together(table[:, places]) for layer, places in self.layers.items()}
+
+    def _of_parameters(self, what: What) -> Norms:
+        """Return the norms of the single parameters, (step, parameter)."""
+        return np.array([row[WHATS.index(what)] for row in self._rows]).reshape(-1, len(self.names))
 
     def ratios(self) -> dict[str, Norms]:
         """Return a dict from each layer to ``|update| / |parameter|`` at each of ``steps``; NaN where both are 0.
@@ -175,39 +177,111 @@ class grad_flow:
             bad = {layer: np.isinf(updates[layer] + parameters[layer]) for layer in self.layers}
             return {layer: np.where(bad[layer], np.inf, updates[layer] / parameters[layer]) for layer in self.layers}
 
-    def requires_gradient(self, place: int) -> bool:
-        """Return whether the parameter at this index of ``names`` requires a gradient. A frozen one is never flagged."""
-        return self._parameters[place].requires_grad
-
-    def trained(self, layer: str) -> bool:
-        """Return whether any parameter of the layer requires a gradient."""
-        return any(map(self.requires_gradient, self.layers[layer]))
-
     def __repr__(self) -> str:
         return f"grad_flow({len(self.names)} parameters in {len(self.layers)} layers, {len(self.steps)} steps noted)"
 
     def _repr_html_(self) -> str | None:
         return f"<pre>{html.escape(self.table())}</pre>" if self.steps else None
 
+    @np.errstate(all="ignore")  # infinite norms
     def flags(self) -> list[Flag]:
-        """Return what is wrong with the training. ``print(*flow.flags(), sep="\\n")`` shows a sentence for each flag."""
-        return find_flags(self)
+        """Return what is wrong with the training. ``print(*flow.flags(), sep="\\n")`` shows a sentence for each flag.
+
+        The flags are in the order of the layers. A layer is "dead" if it never got a gradient, or if its gradient is exactly
+        0. It is "unchanged" if a gradient arrives and its parameters still do not change. If a problem occurs several times,
+        only its longest run of steps is flagged. Parameters that require no gradient are not flagged.
+        """
+        trained = {
+            layer: wanted
+            for layer, places in self.layers.items()
+            if (wanted := [i for i in places if self._parameters[i].requires_grad])
+        }
+        if not trained or not self.steps:
+            return []
+        gradients, alone = self.norms("gradient"), self._of_parameters("gradient")
+        parameters, updates, ratios = self.norms("parameter"), self.norms("update"), self.ratios()
+        largest = np.max([np.where(np.isfinite(gradients[layer]), gradients[layer], 0) for layer in trained], axis=0)
+        found: list[Flag | None] = []
+        for layer, places in trained.items():
+            g, p, u, ratio = gradients[layer], parameters[layer], updates[layer], ratios[layer]
+            found.append(self._flag("exploding", layer, np.isinf(g) | np.isinf(p) | np.isinf(u), BAD_NUMBERS, least=1))
+            dead = self._dead(layer, g)
+            found += [dead] if dead else [self._dead(self.names[i], alone[:, i]) for i in places]
+            small = (g > 0) & (g < np.maximum(VANISHING, SHARE * largest))
+            found.append(self._flag("vanishing", layer, small, SMALL_GRADIENT, g))
+            found.append(self._flag("exploding", layer, np.isfinite(g) & (g > EXPLODING), LARGE_GRADIENT, g, least=1))
+            found.append(self._flag("unchanged", layer, (u == 0) & (g > 0), UNCHANGED))
+            found.append(self._flag("ratio", layer, (ratio > 0) & (ratio < RATIO[0]), SMALL_UPDATE, ratio))
+            found.append(self._flag("ratio", layer, np.isfinite(ratio) & (ratio > RATIO[1]), LARGE_UPDATE, ratio))
+        return [flag for flag in found if flag is not None]
+
+    def _dead(self, name: str, g: Norms) -> Flag | None:
+        never = bool(np.isnan(g).all())
+        return self._flag("dead", name, ~(g > 0), NEVER if never else NO_GRADIENT, least=1 if never else PATIENCE)
+
+    def _flag(
+        self, kind: str, name: str, mask: Mask, words: str, shown: Norms | None = None, *, least: int = PATIENCE
+    ) -> Flag | None:
+        """Flag the longest run of ``mask`` if it has at least ``least`` steps, with the median of ``shown``."""
+        start, stop = _longest(mask)
+        if stop - start < least:
+            return None
+        about = "" if shown is None else f": about {np.median(shown[start:stop]):.3g}"
+        return Flag(kind, name, self.steps[start], self.steps[stop - 1], words + about)
 
     def table(self) -> str:
         """Return a text with a line for each layer: its norms at the last noted step. The flags follow."""
-        return _written(self)
+        if not self.steps:
+            return "no step was noted"
+        gradients, parameters, updates = map(self.norms, WHATS)
+        ratios = self.ratios()
+        rows = [["layer", "|gradient|", "least", "most", "|parameter|", "|update|", "update/parameter"]]
+        for layer, g in gradients.items():
+            known = g[~np.isnan(g)]
+            least, most = (known.min(), known.max()) if known.size else (np.nan, np.nan)
+            last = [g[-1], least, most, parameters[layer][-1], updates[layer][-1], ratios[layer][-1]]
+            rows.append([layer, *map(_norm_text, last)])
+        title = f"step {self.steps[-1]}, and the gradient's range over {len(self.steps)} noted steps"
+        return "\n".join([title, *aligned(rows), *map(str, self.flags())])
 
     __str__ = table
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Draw heat maps (layer x step) of log10 of gradients, updates, and updates / parameters: a .svg, .png or .pdf.
+        """Draw heat maps (layer x step) of gradients, updates, and updates / parameters: a .svg, .png or .pdf.
 
         Raises:
             GraphError: no step was noted.
             ArgumentError: the suffix is not one of these.
             MissingExtraError: matplotlib is not installed.
         """
-        return _draw(self, path)
+        if not self.steps:
+            raise GraphError(
+                "no step was noted: call flow.step() after optimizer.step(), or pass on_step=flow.step to nn.fit"
+            )
+        labels = [plain_label(layer, 25) for layer in self.layers]
+        # The norms of the parameters hardly change, so the last map shows the update relative to them.
+        tables = {
+            "|gradient|": self.norms(),
+            "|update|": self.norms("update"),
+            "|update| / |parameter|": self.ratios(),
+        }
+        width = max(text_width(label, 8) for label in labels) + 3.9 * len(tables)
+        with figure(width, max(1.2, 0.17 * len(labels)) + 1.25) as fig:
+            from matplotlib.patches import Patch
+
+            fig.set_layout_engine("constrained")
+            for ax, (what, norms) in zip(fig.subplots(1, len(tables), sharey=True), tables.items()):
+                image = _heat_map(ax, np.stack(list(norms.values())), self.steps)
+                fig.colorbar(image, ax=ax).ax.tick_params(labelsize=7)
+                ax.set_title(what, fontsize=10)
+                ax.set_yticks(range(len(labels)), labels, fontsize=8)
+                ax.tick_params(axis="x", labelsize=8)
+                ax.xaxis.get_major_locator().set_params(integer=True)
+                ax.set_xlabel("step", fontsize=8)
+            keys = {"0": ZERO, "no gradient": NONE, "NaN or infinity": BAD}
+            boxes = [Patch(facecolor=color, edgecolor="#6a6a6a", label=text) for text, color in keys.items()]
+            fig.legend(handles=boxes, loc="outside lower left", ncols=len(boxes), fontsize=8, frameon=False)
+            return save(fig, path)
 
 
 def _named(model: Any) -> dict[str, Tensor]:
@@ -220,131 +294,6 @@ def _named(model: Any) -> dict[str, Tensor]:
     return {str(name): value for name, value in named.items()}
 
 
-# --- what is wrong ---
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A problem of a training run. ``str(flag)`` describes it in a sentence.
-
-    Attributes:
-        kind: "vanishing", "exploding", "dead", "unchanged" or "ratio".
-        name: the name of the layer, or of a parameter if only this one is "dead" or "unchanged".
-        first, last: the first and the last noted step of the problem.
-        words: the key of its sentence in ``SENTENCES``.
-        values: the numbers in the sentence.
-    """
-
-    kind: str
-    name: str
-    first: int
-    last: int
-    words: str
-    values: dict[str, str]
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.name} {SENTENCES[self.words].format(**self.values)}"
-
-
-@np.errstate(all="ignore")  # infinite norms
-def find_flags(flow: grad_flow) -> list[Flag]:
-    """Return what is wrong with the layers whose parameters require a gradient, in the order of the layers.
-
-    A layer is "dead" if it never got a gradient, or if its gradient is exactly 0. It is "unchanged" if a gradient arrives and
-    its parameters still do not change. If a problem occurs several times, only its longest run of steps is flagged.
-    """
-    gradients, updates, parameters = flow.norms("gradient"), flow.norms("update"), flow.norms("parameter")
-    layers = [layer for layer in flow.layers if flow.trained(layer)]
-    if not layers or not flow.steps:
-        return []
-    largest = np.max([np.where(np.isfinite(gradients[layer]), gradients[layer], 0) for layer in layers], axis=0)
-    each = flow.norms("gradient", "parameter"), flow.norms("update", "parameter")
-    found = []
-    for layer in layers:
-        look = _Look(flow.steps, layer)
-        places = flow.layers[layer]
-        look.for_bad_numbers([flow.bad[flow.names[i]] for i in places if flow.names[i] in flow.bad])
-        if not look.for_dead(layer, gradients[layer], updates[layer]):
-            for name in (flow.names[i] for i in places if flow.requires_gradient(i)):
-                look.for_dead(name, each[0][name], each[1][name])
-        look.for_gradients(gradients[layer], largest)
-        look.for_updates(gradients[layer], updates[layer], parameters[layer])
-        found += look.found
-    return found
-
-
-class _Look:
-    """The search at one layer. A norm of NaN means "no gradient", and every comparison with it is False."""
-
-    def __init__(self, steps: list[int], layer: str) -> None:
-        self.steps, self.layer = steps, layer
-        self.found: list[Flag] = []
-
-    def for_bad_numbers(self, first: list[int]) -> None:
-        if first:
-            step = min(first)
-            flag = Flag("exploding", self.layer, step, self.steps[-1], "bad_numbers", {"first": str(step)})
-            self.found.append(flag)
-
-    def for_dead(self, name: str, g: Norms, u: Norms) -> bool:
-        if np.isnan(g).all():
-            self.found.append(Flag("dead", name, self.steps[0], self.steps[-1], "never", {}))
-            return True
-        start, stop = _longest(~(g > 0))
-        still = not u[start:stop].any()
-        return self.run("dead", "dead" if still else "dead_moving", ~(g > 0), name=name)
-
-    def for_gradients(self, g: Norms, largest: Norms) -> None:
-        self.run("vanishing", "vanishing", (g > 0) & (g < VANISHING), g, limit=VANISHING)
-        share = g / np.where(largest > 0, largest, np.inf)
-        small = (g >= VANISHING) & (share < SHARE)
-        self.run("vanishing", "vanishing_share", small, share, limit=SHARE)
-        above = np.isfinite(g) & (g > EXPLODING)
-        if above.any():
-            most = int(np.argmax(np.where(above, g, 0)))
-            values = {"limit": f"{EXPLODING:g}", "value": _number(g[most]), "step": str(self.steps[most])}
-            places = np.flatnonzero(above)
-            first, last = self.steps[places[0]], self.steps[places[-1]]
-            self.found.append(Flag("exploding", self.layer, first, last, "exploding", values))
-        grows = np.isfinite(g[1:]) & (g[:-1] > 0) & (g[1:] > GROWTH * g[:-1])
-        start, stop = _longest(grows)
-        if stop - start >= 2:
-            values = {"limit": f"{GROWTH:g}", "low": _number(g[start]), "high": _number(g[stop])}
-            self.add("exploding", "growing", start, stop + 1, self.layer, values)
-
-    def for_updates(self, g: Norms, u: Norms, p: Norms) -> None:
-        self.run("unchanged", "unchanged", (u == 0) & (g > 0))
-        ratio = np.divide(u, p, out=np.full_like(u, np.nan), where=(u > 0) & (p > 0) & np.isfinite(u) & np.isfinite(p))
-        low, high = RATIO
-        self.run("ratio", "ratio_small", ratio < low, ratio, limit=low)
-        self.run("ratio", "ratio_large", ratio > high, ratio, limit=high)
-
-    def run(
-        self,
-        kind: str,
-        words: str,
-        mask: Mask,
-        shown: Norms | None = None,
-        *,
-        limit: float = 0,
-        name: str | None = None,
-    ) -> bool:
-        """Flag the longest run of ``mask`` if it is long enough. The sentence shows the median of ``shown`` as ``value``."""
-        start, stop = _longest(mask)
-        if stop - start < PATIENCE:
-            return False
-        values = {"limit": f"{limit:g}"}
-        if shown is not None:
-            values["value"] = _number(float(np.median(shown[start:stop])))
-        self.add(kind, words, start, stop, name or self.layer, values)
-        return True
-
-    def add(self, kind: str, words: str, start: int, stop: int, name: str, values: dict[str, str]) -> None:
-        first, last = self.steps[start], self.steps[stop - 1]
-        values = {**values, "count": str(stop - start), "first": str(first), "last": str(last)}
-        self.found.append(Flag(kind, name, first, last, words, values))
-
-
 def _longest(mask: Mask) -> tuple[int, int]:
     """Return start and stop of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
@@ -352,81 +301,22 @@ def _longest(mask: Mask) -> tuple[int, int]:
     return max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
 
 
-def _number(value: float) -> str:
-    return f"{value:.3g}"
-
-
-# --- the table and the picture ---
-
-
-def _written(flow: grad_flow) -> str:
-    """Return the last noted step, the range of the gradient over training, and the flags, as text."""
-    if not flow.steps:
-        return "no step was noted"
-    gradients, parameters, updates = flow.norms("gradient"), flow.norms("parameter"), flow.norms("update")
-    ratios = flow.ratios()
-    rows = [["layer", "|gradient|", "least", "most", "|parameter|", "|update|", "update/parameter"]]
-    for layer in flow.layers:
-        g = gradients[layer]
-        known = g[~np.isnan(g)]
-        least, most = (known.min(), known.max()) if known.size else (np.nan, np.nan)
-        last = [g[-1], least, most, parameters[layer][-1], updates[layer][-1], ratios[layer][-1]]
-        rows.append([layer, *map(_norm_text, last)])
-    title = f"step {flow.steps[-1]}, and the gradient's range over {len(flow.steps)} noted steps"
-    return "\n".join([title, *aligned(rows), *map(str, flow.flags())])
-
-
 def _norm_text(value: float) -> str:
     """Return a norm as text; "-" if there is none."""
     return "-" if np.isnan(value) else "nan/inf" if np.isinf(value) else "0" if value == 0 else f"{value:.2e}"
 
 
-def _draw(flow: grad_flow, path: str | os.PathLike[str]) -> Path:
-    if not flow.steps:
-        raise GraphError(
-            "no step was noted: call flow.step() after optimizer.step(), or pass on_step=flow.step to nn.fit"
-        )
-    labels = [plain_label(layer, 25) for layer in flow.layers]
-    # The norms of the parameters hardly change, so the last map shows the update relative to them.
-    tables = {"|gradient|": flow.norms(), "|update|": flow.norms("update"), "|update| / |parameter|": flow.ratios()}
-    width = max(text_width(label, 8) for label in labels) + 3.9 * len(tables)
-    with figure(width, max(1.2, 0.17 * len(labels)) + 1.25) as fig:
-        from matplotlib.patches import Patch
-
-        fig.set_layout_engine("constrained")
-        for ax, (what, norms) in zip(fig.subplots(1, len(tables), sharey=True), tables.items()):
-            image = _heat_map(ax, np.stack(list(norms.values())), flow.steps)
-            fig.colorbar(image, ax=ax).ax.tick_params(labelsize=7)
-            ax.set_title(f"log10 {what}", fontsize=10)
-            ax.set_yticks(range(len(labels)), labels, fontsize=8)
-            ax.tick_params(axis="y", length=0)
-            ax.tick_params(axis="x", labelsize=8)
-            ax.xaxis.get_major_locator().set_params(integer=True)
-            ax.set_xlabel("step", fontsize=8)
-        keys = {"0": ZERO, "no gradient": NONE, "NaN or infinity": BAD}
-        boxes = [Patch(facecolor=color, edgecolor="#6a6a6a", label=text) for text, color in keys.items()]
-        fig.legend(handles=boxes, loc="outside lower left", ncols=len(boxes), fontsize=8, frameon=False)
-        return save(fig, path)
-
-
 def _heat_map(ax: Any, norms: Norms, steps: list[int]) -> Any:
-    """Draw norms (layer, step) as colours, on a scale of powers of ten."""
-    from matplotlib.colors import LinearSegmentedColormap
+    """Draw norms (layer, step) as colours, on a logarithmic scale. A norm of 0 is below the scale, and an infinity above it."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
+    positive = norms[np.isfinite(norms) & (norms > 0)]
+    high = positive.max() if positive.size else 1.0
+    low = min(max(positive.min() if positive.size else 0.1, high / 10**DECADES), high / 2)  # never an empty range
     colors = LinearSegmentedColormap.from_list("flow", RAMP).with_extremes(bad=NONE, under=ZERO, over=BAD)
-    low, high = limits(norms)
-    with np.errstate(all="ignore"):
-        shown = np.where(norms > 0, np.maximum(np.log10(norms), low), np.where(norms == 0, low - 1, np.nan))
-    shown[np.isinf(norms)] = high + 1
+    shown = np.where(norms > 0, np.maximum(norms, low), np.where(norms == 0, low / 2, np.nan))
+    shown[np.isinf(norms)] = 2 * high
     half = (steps[-1] - steps[0]) / max(1, len(steps) - 1) / 2 or 0.5
     extent = (steps[0] - half, steps[-1] + half, len(norms) - 0.5, -0.5)
-    return ax.imshow(shown, cmap=colors, vmin=low, vmax=high, aspect="auto", interpolation="nearest", extent=extent)
-
-
-def limits(norms: Norms) -> tuple[float, float]:
-    """Return log10 of the smallest and the largest positive norm. They are made to differ, but by at most DECADES."""
-    positive = norms[np.isfinite(norms) & (norms > 0)]
-    if not positive.size:
-        return -1.0, 0.0
-    low, high = float(np.log10(positive.min())), float(np.log10(positive.max()))
-    return (low - 0.5, high + 0.5) if high - low < 0.1 else (max(low, high - DECADES), high)
+    scale = LogNorm(low, high)
+    return ax.imshow(shown, cmap=colors, norm=scale, aspect="auto", interpolation="nearest", extent=extent)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +60,8 @@ class profile(trace):
 
     Attributes:
         events: the operations that ran, in order.
-        peak_bytes: the largest value that ``kept_bytes`` has had.
+        peak_bytes: the most bytes that the tape has kept at one time for operations recorded inside the block. A backward
+            pass releases those of each operation, also with ``retain_graph=True``.
 
     Example:
         >>> import numpy as np
@@ -78,41 +78,22 @@ class profile(trace):
         self.events: list[Event] = []
         self.peak_bytes = 0
         self._kept_bytes = 0
-        self._keepers: Counter[int] = Counter()  # by the number of an array, the operations that keep it now
-        self._swept: tuple[Entry, _Watch] | None = None
-
-    @property
-    def kept_bytes(self) -> int:
-        """The bytes of the distinct arrays that the tape keeps now for operations recorded inside the block."""
-        self._settle()
-        return self._kept_bytes
-
-    def __exit__(self, *error: object) -> None:
-        self._settle()
-        super().__exit__(*error)
+        self._kept: set[int] = set()  # the numbers of the arrays that the tape keeps now
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Note an entry. The engine calls this for each one."""
         super().record(entry, arrays, answer, seconds)
-        self._settle()
         note = note_of(entry)
         assert note is not None
         event = Event(entry.primitive.name, note.modules[-1].name if note.modules else "", note.source, seconds)
         kept = {id(array): array.nbytes for value in entry.kept or () for array in _arrays(value)}
-        event.new_bytes = sum(size for number, size in kept.items() if not self._keepers[number])
-        self._keepers.update(kept.keys())
+        new = kept.keys() - self._kept
+        event.new_bytes = sum(kept[number] for number in new)
+        self._kept |= new
         self._kept_bytes += event.new_bytes
         self.peak_bytes = max(self.peak_bytes, self._kept_bytes)
         self.events.append(event)
-        attach(entry, _Watch(self, event, kept))
-
-    def _settle(self) -> None:
-        """Examine the last swept entry. The sweep frees its arrays after its rules, so this is called at the next entry."""
-        if self._swept is not None:
-            entry, watch = self._swept
-            self._swept = None
-            if entry.kept is None:
-                watch.release()
+        attach(entry, _Watch(self, event, new))
 
     # Tables
 
@@ -133,8 +114,8 @@ class profile(trace):
         seconds = sum(event.seconds for event in self.events)
         backward = sum(event.backward_seconds or 0.0 for event in self.events)
         total = (
-            f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape keeps "
-            f"{self.kept_bytes:,} bytes now, and kept at most {self.peak_bytes:,}"
+            f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape kept "
+            f"at most {self.peak_bytes:,} bytes"
         )
         tables = {"operation": self.by_operation(), "module": self.by_module(), "line": self.by_line()}
         return "\n\n".join([*(_format(title, rows, most) for title, rows in tables.items()), total])
@@ -150,28 +131,25 @@ class profile(trace):
 
 
 class _Watch:
-    """A note on an entry. It learns when the entry's rules have run, and when its arrays are released."""
+    """A note on an entry. It learns when the entry's rules have run, and when the entry is gone."""
 
-    __slots__ = ("event", "kept", "profile")
+    __slots__ = ("event", "new", "profile")
 
-    def __init__(self, owner: profile, event: Event, kept: Mapping[int, int]) -> None:
+    def __init__(self, owner: profile, event: Event, new: set[int]) -> None:
         self.profile = owner
         self.event = event
-        self.kept = kept
+        self.new = new
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
-        self.profile._settle()
         self.event.backward_seconds = seconds
-        self.profile._swept = entry, self
+        self.release()
 
     def release(self) -> None:
-        kept, self.kept = self.kept, {}
-        keepers = self.profile._keepers
-        for number, size in kept.items():
-            keepers[number] -= 1
-            if not keepers[number]:
-                del keepers[number]
-                self.profile._kept_bytes -= size
+        """Count as gone the arrays that this entry was the first to keep. A sweep comes to it after the others."""
+        if self.new:
+            self.profile._kept -= self.new
+            self.profile._kept_bytes -= self.event.new_bytes
+            self.new = set()
 
     __del__ = release
 

@@ -73,8 +73,6 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         It reached 1 of the 3 nodes of the graph.
     """
     graph = capture(tensors, params, caller="find_nan")
-    if all(node.value is None for node in graph.operations):
-        raise GraphError("find_nan needs the values: compute the tensor inside 'with minigrad.trace():'")
     origin = first_nonfinite(graph)
     if origin is not None:
         return _provenance(graph, origin)

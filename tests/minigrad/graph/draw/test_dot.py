@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, Tensor, draw_dot
+from minigrad import GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
@@ -271,7 +271,7 @@ def test_checked_edges_are_green_or_red_with_their_error() -> None:
         graph.nodes[e.target].operation: line(graph.to_dot(), f'id="edge{i}"') for i, e in enumerate(graph.edges[:2])
     }
     assert 'class="wrong" color="#c62828"' in lines["wrong_sinh"]
-    assert graph.edges[0].error is not None and f">{graph.edges[0].error:.2g}<" in lines["wrong_sinh"]
+    assert graph.edges[0].error is not None and f"<{graph.edges[0].error:.2g}>" in lines["wrong_sinh"]
     assert 'class="agrees" color="#2f7d32"' in lines["multiply"] and "label=" not in lines["multiply"]
     assert graph.to_dot().count('class="wrong"') == 1
     graph = replace(graph, edges=[replace(graph.edges[0], verdict="unclear"), *graph.edges[1:]])
@@ -299,7 +299,7 @@ def test_what_the_first_nan_reached_is_shaded_and_says_so() -> None:
     shaded = re.findall(r'^ *n(\d+) \[.*class="\w+ tainted( culprit)?".*fillcolor="#f6c3c8"', dot, re.MULTILINE)
     marked = [(found.graph.nodes[int(i)].operation, bool(culprit)) for i, culprit in shaded]
     assert marked == [("log", True), ("multiply", False), ("sum", False), ("add", False)]
-    assert "made the first -∞" in line(dot, "<B>np.log(x)</B>") and "has nan" in line(dot, "<B>np.log(x) * x</B>")
+    assert "made the first -∞" in line(dot, "<B>np.log(x)</B>")
     assert list(legend(dot).values()) == ["reached by the first NaN or infinity"]
 
 
@@ -324,22 +324,12 @@ def test_tensors_adds_the_numbers_as_cells() -> None:
     with mg.trace():
         loss = np.tanh(x * w).sum()
     dot = draw_dot(loss, tensors=True).to_dot()
-    assert labels(dot)[0] == "x | (2, 2) float64 | data [1, -2] | [0.5, 3] | grad -"
+    assert labels(dot)[0] == "x | (2, 2) float64 | data [[1, -2], |  [0.5, 3]] | grad -"
     loss.backward()
     dot = draw_dot(loss, tensors=True).to_dot()
     assert labels(dot)[1] == f"w | () float64 | data 3 | grad {w.grad.item():.4g}"
     assert labels(dot)[-1] == f"loss sum | () float64 | data {loss.item():.4g} | grad 1"
     assert strip(dot, 1) is not None
-
-
-def test_tensors_is_for_up_to_40_nodes() -> None:
-    def chained(length: int) -> Tensor:
-        with mg.trace():
-            return chain(length)
-
-    assert draw_dot(chained(39), tensors=True, max_nodes=80).to_dot()
-    with pytest.raises(ArgumentError, match=r"up to 40 nodes, and this drawing has 41: .*depth.*explain\(\)"):
-        draw_dot(chained(40), tensors=True, max_nodes=80)
 
 
 @pytest.mark.parametrize(
@@ -354,12 +344,12 @@ def test_tensors_is_for_up_to_40_nodes() -> None:
         (np.array([1 + 2j]), "[1+2j]"),
         (np.zeros((0,)), "[]"),
         (np.zeros((0, 3)), "[]"),
-        (np.arange(12).reshape(2, 6), "[0, 1, 2, 3, 4, 5]\n[6, 7, 8, 9, 10, 11]"),
-        (np.arange(13.0), "0 … 12"),
-        (np.arange(13.0)[:, None], "0 … 12"),
-        (np.ones((2, 2, 2)), "1 … 1"),
-        (np.ones(20, complex), "20 numbers"),
-        (np.array(["a"]), "?"),
+        (np.arange(12).reshape(2, 6), "[[0, 1, 2, 3, 4, 5],\n [6, 7, 8, 9, 10, 11]]"),
+        (np.arange(13.0), "[0, 1, ..., 11, 12]"),
+        (np.arange(39.0).reshape(13, 3), "[[0, 1, 2],\n [3, 4, 5],\n ...,\n [33, 34, 35],\n [36, 37, 38]]"),
+        (np.ones((1, 2, 2)), "[[[1, 1],\n  [1, 1]]]"),
+        (np.ones(20, complex), "[1+0j, 1+0j, ..., 1+0j, 1+0j]"),
+        (np.array(["a"]), "[a]"),
     ],
 )
 def test_numbers_of_an_array(value: Any, text: str) -> None:
@@ -392,15 +382,6 @@ def test_a_picture_has_the_direction_that_was_asked_for() -> None:
     assert "splines" not in draw_dot(chain(2)).to_dot()
 
 
-def test_parameters_of_a_large_graph_without_modules_are_not_forced_into_a_row() -> None:
-    w = leaf(1.0)
-    y = chain(30) * w
-    assert "rank=same" not in draw_dot(y, {"w": w}, max_nodes=80).to_dot()
-    with mg.trace(), scope(object(), "model"):
-        y = chain(30) * w
-    assert "rank=same" in draw_dot(y, {"w": w}, max_nodes=80).to_dot()
-
-
 def test_only_a_value_that_one_operation_reads_once_is_drawn_beside_it() -> None:
     w, x = leaf(1.0), leaf(1.0)
     assert "rank=same" in draw_dot(x * w, {"w": w}).to_dot()
@@ -409,11 +390,11 @@ def test_only_a_value_that_one_operation_reads_once_is_drawn_beside_it() -> None
     assert "rank=same" not in draw_dot(x * w, {}).to_dot()  # an input
 
 
-def test_data_come_before_the_first_layer_and_its_parameters_beside_it() -> None:
+def test_the_first_operand_of_a_first_layer_comes_before_it_and_the_other_beside_it() -> None:
     w, data = leaf(np.ones((2, 2))), np.ones((2, 2))
     with mg.trace():
         left, right = data @ w, w @ data
-    for y, beside in ((left, ["W"]), (right, ["W", "data"])):
+    for y, beside in ((left, ["W"]), (right, ["data"])):
         graph = draw_dot(y, {"W": w, "data": data})
         (row,) = re.findall(r"rank=same;(.*?)[;}]* n2", graph.to_dot())
         assert [graph.nodes[int(i)].name for i in re.findall(r"n(\d)", row)] == beside

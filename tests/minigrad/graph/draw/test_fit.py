@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad.graph import Drawing
-from minigrad.graph.draw.fit import READABLE, SLIDE, direction, estimate, scale
+from minigrad.graph.draw.fit import READABLE, SLIDE, scale
 from minigrad.graph.draw.graphviz import lay_out
 from models import ClassifierConfig, TransformerClassifier
 from tests.leaves import leaf
@@ -64,7 +64,7 @@ def size(drawing: Drawing, rankdir: str) -> tuple[float, float]:
 )
 def test_the_estimate_is_about_what_graphviz_needs(draw: Callable[[], Drawing], rankdir: str) -> None:
     drawing = draw()
-    found, expected = estimate(drawing.drawn().picture().parts)[rankdir], size(drawing, rankdir)
+    found, expected = drawing.drawn().picture().estimate()[rankdir], size(drawing, rankdir)
     assert scale(found) == pytest.approx(scale(expected), rel=0.3)
     assert max(found) == pytest.approx(max(expected), rel=0.3)
 
@@ -80,8 +80,8 @@ def test_a_classifier_fits_a_slide_and_shows_its_input() -> None:
 
 
 def test_a_row_is_drawn_as_long_as_it_fits_and_then_what_fits_better() -> None:
-    assert [direction(chain(length).picture().parts) for length in (1, 2, 6)] == ["LR", "LR", "TB"]
-    assert direction(wide().picture().parts) == "LR"
+    assert [chain(length).picture().rankdir for length in (1, 2, 6)] == ["LR", "LR", "TB"]
+    assert wide().picture().rankdir == "LR"
     assert "rankdir=TB" in chain(6).to_dot() and "rankdir=LR" in chain(1).to_dot()
 
 

@@ -2,25 +2,30 @@
 
 import pytest
 
-from minigrad.graph.draw.labels import beside, cell, cut, small, stacked, table, text, text_width
+from minigrad.graph.draw.labels import cell, cut, size, small, stacked, table, text, text_width
 
 
-def test_a_label_of_dot_says_what_differs_and_is_as_large_as_its_parts() -> None:
-    line = beside([text("a\\b"), text("<", bold=True)])
+def test_a_label_of_dot_says_what_differs() -> None:
+    line = text("a\\b") + text("<", bold=True)
     below = small("x\nyy", "blue")
-    assert line.dot == "a\\\\b<B>&lt;</B>"
-    assert below.dot == '<FONT COLOR="blue"><FONT POINT-SIZE="9">x<BR/>yy</FONT></FONT>'
+    assert line == "a\\\\b<B>&lt;</B>" and text("", bold=True) == small("") == ""
+    assert below == '<FONT COLOR="blue"><FONT POINT-SIZE="9">x<BR/>yy</FONT></FONT>'
     both = stacked([line, text(""), below, small("")])
-    assert both.dot == f"{line.dot}<BR/>{below.dot}"
-    assert (both.width, both.height) == (max(line.width, below.width), line.height + below.height)
-    assert below.height == 2 * small("x").height and line.width > text_width("a\\b<", 11)
+    assert both == f"{line}<BR/>{below}"
     inside = cell(both, "white", "black", span=2)
-    assert inside.dot == f'<TD COLSPAN="2" BORDER="1" COLOR="black" BGCOLOR="white">{both.dot}</TD>'
-    whole = table([[inside], [cell(line), cell(below)]], padding=1.0)
-    rows = f"<TR>{inside.dot}</TR><TR>{cell(line).dot}{cell(below).dot}</TR>"
-    assert whole.dot == f'<TABLE BORDER="0" CELLPADDING="1">{rows}</TABLE>'
-    assert whole.width == max(inside.width, cell(line).width + cell(below).width)
-    assert whole.height == inside.height + cell(below).height
+    assert inside == f'<TD COLSPAN="2" BORDER="1" COLOR="black" BGCOLOR="white">{both}</TD>'
+    rows = f"<TR>{inside}</TR><TR>{cell(line)}{cell(below)}</TR>"
+    assert (
+        table([[inside], [cell(line), cell(below)]])
+        == f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="2">{rows}</TABLE>'
+    )
+
+
+def test_a_label_is_as_wide_as_its_widest_row_and_as_high_as_its_rows() -> None:
+    (width, line), (wide, _) = size(text("ab", bold=True)), size(small("a<b, c"))
+    assert size(stacked([text("ab"), small("a<b, c")])) == (max(width, wide), 2 * line)
+    rows = [[cell(text("ab"))], [cell(small("a<b, c")), cell(small("1\n2\n3"))]]
+    assert size(table(rows)) == (wide + size(small("1"))[0], 4 * line)
 
 
 def test_text_widths_are_not_below_those_of_a_wide_font() -> None:

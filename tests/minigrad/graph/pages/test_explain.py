@@ -16,7 +16,7 @@ import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, explain
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.explain import SCRIPTS
-from minigrad.graph.pages.html import asset, escaped_json, inline, page
+from minigrad.graph.pages.html import asset, escaped_json, page
 from tests.leaves import leaf
 
 
@@ -308,12 +308,6 @@ def test_json_loses_no_digit_and_knows_nan(tmp_path: Path) -> None:
 def test_a_script_or_style_that_would_end_early_is_refused(script: str, style: str) -> None:
     with pytest.raises(ValueError, match="would end it there"):
         page("title", "", script, {}, style)
-
-
-def test_inline_takes_the_prolog_and_the_size_away() -> None:
-    prolog = '<?xml version="1.0"?>\n<!DOCTYPE svg>\n'
-    svg = '<svg width="8pt" height="9pt"\n viewBox="0 0 8 9" style="a: b"><g width="1"/></svg>'
-    assert inline(prolog + svg) == '<svg\n viewBox="0 0 8 9"><g width="1"/></svg>'
 
 
 @pytest.mark.thorough

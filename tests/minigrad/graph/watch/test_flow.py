@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,7 @@ class Net:
         return ((x - 1.0) ** 2).mean()
 
 
-def train(
-    model: Any, flow: grad_flow, loss: Callable[[], Tensor], steps: int = 12, lr: float = 0.01, decay: float = 0.0
-) -> None:
+def train(model: Any, flow: grad_flow, loss: Callable[[], Tensor], steps: int = 12, lr: float = 0.01) -> None:
     """Plain gradient descent."""
     named = dict(model if isinstance(model, dict) else model.named_parameters())
     for _ in range(steps):
@@ -59,7 +58,7 @@ def train(
             loss().backward()
             for p in named.values():
                 if p.grad is not None:
-                    p.data -= lr * p.grad.data + decay * p.data
+                    p.data -= lr * p.grad.data
         flow.step()
 
 
@@ -84,8 +83,7 @@ def test_norms_are_those_of_the_arrays() -> None:
     assert flow.steps == [0, 1, 2]
     assert list(flow.layers) == ["layers.0", "layers.1"]
     for i, what in enumerate(("gradient", "parameter", "update")):
-        norms = flow.norms(what, "parameter")  # type: ignore[arg-type]
-        assert list(norms) == [name for name, _ in net.named_parameters()]
+        norms = dict(zip(flow.names, flow._of_parameters(what).T))  # type: ignore[arg-type]
         for name in norms:
             np.testing.assert_allclose(norms[name], [row[name][i] for row in found], rtol=1e-13)
         together = np.hypot(norms["layers.0.weight"], norms["layers.0.bias"])
@@ -103,7 +101,7 @@ def test_a_dict_of_tensors_and_names_without_a_module() -> None:
     flow.step()
     assert flow.norms("parameter")["w"] == [5.0]
     assert flow.norms("parameter")["a.b"] == [pytest.approx(math.sqrt(5))]
-    assert np.isnan(flow.norms("gradient", "parameter")["a.b.d"]).all()
+    assert np.isnan(flow._of_parameters("gradient")[:, 2]).all()
     assert flow.norms("gradient")["a.b"] == [7.0]  # of those that have one
     assert repr(flow) == "grad_flow(3 parameters in 2 layers, 1 steps noted)"
 
@@ -129,19 +127,6 @@ def test_every_and_the_update_of_one_step() -> None:
         flow.step()
     assert flow.steps == [0, 3, 6]
     assert flow.norms("update")["w"].tolist() == [1, 4, 7]
-
-
-def test_memory_is_bounded_and_the_whole_course_stays() -> None:
-    w = leaf([0.0])
-    flow = grad_flow({"w": w}, most=8)
-    for i in range(1000):
-        w.data += i
-        flow.step()
-        assert len(flow.steps) <= 8
-    assert flow.steps[0] == 0
-    assert flow.steps[-1] > 800
-    assert len(set(np.diff(flow.steps))) == 1
-    assert flow.norms("update")["w"].tolist() == flow.steps
 
 
 def test_one_transfer_a_step(put: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +177,8 @@ def test_small_weights_in_a_deep_network_let_the_gradient_vanish() -> None:
     assert (flags["layers.0"].first, flags["layers.0"].last) == (0, 11)
     norm = f"{np.median(flow.norms()['layers.0']):.3g}"
     assert str(flags["layers.0"]) == (
-        f"vanishing: layers.0 has had a gradient whose norm is below 1e-07 (about {norm}) for 12 noted steps (0 to 11)"
+        "vanishing: layers.0 has a gradient below 1e-07, or below 0.0001 of that of the largest layer: "
+        f"about {norm}, at steps 0 to 11"
     )
 
 
@@ -202,8 +188,7 @@ def test_a_gradient_far_below_the_largest_vanishes_too() -> None:
     train({"a": a, "b": b}, flow, lambda: (a * 1e-4 + b * 10.0).sum(), lr=1e-3)
     (flag,) = [flag for flag in flow.flags() if flag.kind == "vanishing"]
     assert str(flag) == (
-        "vanishing: a has had a gradient below 0.0001 of the largest layer's gradient (about 1e-05 of it) for 12 noted steps "
-        "(0 to 11)"
+        "vanishing: a has a gradient below 1e-07, or below 0.0001 of that of the largest layer: about 0.0001, at steps 0 to 11"
     )
 
 
@@ -213,37 +198,20 @@ def test_large_weights_let_it_explode() -> None:
     train(net, flow, net.loss, steps=3, lr=0.0)
     flags = [flag for flag in flow.flags() if flag.kind == "exploding"]
     assert {flag.name for flag in flags} == {f"layers.{i}" for i in range(4)}
-    value = flow.norms()["layers.0"][0]
-    assert str(flags[0]) == f"exploding: layers.0 has had a gradient whose norm is above 1000: {value:.3g} at step 0"
+    value = np.median(flow.norms()["layers.0"])
+    assert str(flags[0]) == f"exploding: layers.0 has a gradient above 1000: about {value:.3g}, at steps 0 to 2"
 
 
 def test_a_learning_rate_that_is_too_large_lets_it_grow_until_it_is_nan() -> None:
     w = leaf([1.0])
     flow = grad_flow({"w": w})
-    train({"w": w}, flow, lambda: (w**2).sum(), steps=3, lr=10.0)  # w *= -19
-    (flag,) = [flag for flag in flow.flags() if flag.words == "growing"]
-    assert str(flag) == (
-        "exploding: w had a gradient that grew by a factor of more than 10 from each noted step to the next: from 2 at "
-        "step 0 to 722 at step 2"
-    )
-    train({"w": w}, flow, lambda: (w**2).sum(), steps=600, lr=10.0)
-    (flag,) = [flag for flag in flow.flags() if flag.words == "bad_numbers"]
+    train({"w": w}, flow, lambda: (w**2).sum(), steps=600, lr=10.0)  # w *= -19
     norms = flow.norms("gradient")["w"]
-    assert flag.first == flow.bad["w"]
-    assert not np.isinf(norms[flow.steps.index(0)])
-    assert np.isinf(norms[-1])
+    bad, large = (flag for flag in flow.flags() if flag.kind == "exploding")
+    assert str(bad).startswith("exploding: w has a NaN or an infinity in its gradient, parameters or update, at steps ")
+    assert (large.first, bad.last) == (3, 599) and norms[2] == 722 and np.isinf(norms[-1])
+    assert large.last <= bad.first <= large.last + 1  # the first update that is not finite
     assert "nan/inf" in flow.table()
-
-
-def test_the_first_bad_number_is_remembered_when_its_step_is_dropped() -> None:
-    w = leaf([1.0])
-    flow = grad_flow({"w": w}, most=4)
-    for i in range(100):
-        w.data = np.array([np.nan if i == 1 else 1.0])
-        flow.step()
-    assert flow.bad == {"w": 1}
-    assert np.isfinite(flow.norms("parameter")["w"]).all()
-    assert [flag.first for flag in flow.flags() if flag.words == "bad_numbers"] == [1]
 
 
 def test_relu_with_negative_biases_is_dead() -> None:
@@ -253,13 +221,7 @@ def test_relu_with_negative_biases_is_dead() -> None:
     train(net, flow, net.loss)
     dead = [flag for flag in flow.flags() if flag.kind == "dead"]
     assert [flag.name for flag in dead] == ["layers.0", "layers.1", "layers.2.weight"]
-    assert str(dead[0]) == (
-        "dead: layers.0 has had a gradient of exactly 0 for 12 noted steps (0 to 11) and did not move"
-    )
-    decaying = grad_flow(net)
-    train(net, decaying, net.loss, decay=0.01)
-    (flag, *_) = [flag for flag in decaying.flags() if flag.kind == "dead"]
-    assert str(flag).endswith("(0 to 11); only momentum or weight decay moved it")
+    assert str(dead[0]) == ("dead: layers.0 has a gradient of exactly 0, at steps 0 to 11")
 
 
 def test_a_parameter_that_never_gets_a_gradient_is_dead_unless_it_is_frozen() -> None:
@@ -268,8 +230,8 @@ def test_a_parameter_that_never_gets_a_gradient_is_dead_unless_it_is_frozen() ->
     flow = grad_flow(named)
     train(named, flow, lambda: (used * frozen).sum(), steps=2)
     assert [str(flag) for flag in flow.flags()] == [
-        "dead: layer.unused never got a gradient: the loss does not depend on it",
-        "dead: alone never got a gradient: the loss does not depend on it",
+        "dead: layer.unused never got a gradient, because the loss does not depend on it, at steps 0 to 1",
+        "dead: alone never got a gradient, because the loss does not depend on it, at steps 0 to 1",
     ]
 
 
@@ -278,11 +240,14 @@ def test_what_the_optimizer_does_not_know_is_unchanged() -> None:
     flow = grad_flow({"a": a, "b": b})
     train({"a": a}, flow, lambda: (a * b).sum())
     (flag,) = [flag for flag in flow.flags() if flag.kind == "unchanged"]
-    assert str(flag).startswith("unchanged: b gets a gradient but was not changed for 12 noted steps (0 to 11)")
+    assert str(flag).startswith("unchanged: b gets a gradient but does not change") and (flag.first, flag.last) == (
+        0,
+        11,
+    )
 
 
-@pytest.mark.parametrize(("lr", "words"), [(1e-7, "ratio_small"), (0.5, "ratio_large"), (1e-3, None)])
-def test_updates_out_of_proportion(lr: float, words: str | None) -> None:
+@pytest.mark.parametrize(("lr", "words"), [(1e-7, "updates below 1e-05"), (0.5, "updates above 0.1"), (1e-3, "")])
+def test_updates_out_of_proportion(lr: float, words: str) -> None:
     w = leaf([1.0, -1.0])
     flow = grad_flow({"w": w})
     for i in range(12):
@@ -290,9 +255,9 @@ def test_updates_out_of_proportion(lr: float, words: str | None) -> None:
         w.data -= lr * w.grad.data
         flow.step()
     flags = flow.flags()
-    assert [flag.words for flag in flags] == ([words] if words else [])
+    assert [flag.kind for flag in flags] == (["ratio"] if words else []) and all(words in str(flag) for flag in flags)
     if words:
-        assert float(flags[0].values["value"]) == pytest.approx(lr, rel=0.1)
+        assert float(re.findall(r"about (\S+),", str(flags[0]))[0]) == pytest.approx(lr, rel=0.1)
 
 
 # --- views ---
@@ -317,7 +282,7 @@ def test_the_table() -> None:
         "layer   |gradient|     least      most  |parameter|  |update|  update/parameter",
         "w         1.41e+00  1.41e+00  1.41e+00     3.61e+00  1.41e+00          3.92e-01",
         "unused           -         -         -     1.00e+00         0                 0",
-        "dead: unused never got a gradient: the loss does not depend on it",
+        "dead: unused never got a gradient, because the loss does not depend on it, at steps 0 to 0",
     ]
 
 
@@ -357,10 +322,9 @@ def test_wrong_models_are_refused() -> None:
         grad_flow({})
 
 
-@pytest.mark.parametrize("settings", [{"every": 0}, {"most": 1}])
-def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(ArgumentError, match="every >= 1 and most >= 2"):
-        grad_flow({"w": leaf([1.0])}, **settings)
+def test_a_setting_out_of_range_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="every >= 1, got 0"):
+        grad_flow({"w": leaf([1.0])}, every=0)
 
 
 def test_views_of_nothing_say_what_to_call(tmp_path: Path) -> None:
@@ -372,7 +336,7 @@ def test_views_of_nothing_say_what_to_call(tmp_path: Path) -> None:
 
 def test_wrong_arguments_of_views_are_refused(tmp_path: Path) -> None:
     flow = noted()
-    with pytest.raises(ArgumentError, match="'gradients' and 'layer'"):
+    with pytest.raises(ArgumentError, match="'gradients'"):
         flow.norms("gradients")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"flow.gif' names no format .* \.svg, \.png, \.pdf"):
         flow.plot(tmp_path / "flow.gif")
