@@ -35,8 +35,6 @@ EQUATION = """() => {
   const short = shown.textContent.length < 50 && shown.querySelector("mtable") === null;
   return [short ? shown.innerHTML : named, short ? number : ""];
 }"""
-UNMARKED = """if (document.querySelector(".equation .answer")?.textContent.includes("?"))
-  document.querySelector("svg.scene .amount").replaceChildren();"""  # the question mark is in the equation alone
 # A box without room for a number below its name has it behind the name, and no half of a gradient.
 NAMED = """(forward) => {
   window.restored = [...document.querySelectorAll("svg.scene .box .label")].map((label) => [label, label.textContent]);
@@ -162,7 +160,6 @@ def graphs(page: Path, steps: Sequence[int], turn: int) -> list[Graph]:
             view.set_viewport_size({"width": TALL[0], "height": TALL[1]})
         for step, file in zip(steps, files, strict=True):
             _at(view, step)
-            view.evaluate(UNMARKED)
             view.evaluate(NAMED, step <= turn)
             view.screenshot(path=file)
             view.evaluate(RESTORED)

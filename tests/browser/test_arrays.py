@@ -118,16 +118,6 @@ def test_the_pointer_and_the_arrow_keys_choose_the_element(page: Any) -> None:
     assert page.locator("#live").inner_text().startswith("at [5, 0] ")
 
 
-def test_an_array_travels_as_a_map(page: Any) -> None:
-    seen = 0
-    for step in range(page.evaluate("timeline.turn") + 1, page.evaluate("timeline.count")):
-        page.evaluate(f"go({step})")
-        is_array = page.evaluate("amountOrRaw(state.step).values.length > 1")
-        seen += page.locator(".amount .heat .cell").count() > 0
-        assert not is_array or page.locator(".amount text").count() == 0
-    assert seen > 0
-
-
 def test_an_array_shows_one_slice_in_formula_box_and_panel_and_a_batch_one_example(tmp_path: Path, show: Show) -> None:
     with mg.trace():
         loss = looks.cnn()

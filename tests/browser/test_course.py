@@ -50,7 +50,7 @@ def answer(page: Any, step: dict[str, Any], language: str) -> None:
         assert not page.evaluate("quiz.hides(state.step)")
     elif question["kind"] == "edge":
         assert page.evaluate("quiz.asksEdge()")
-        page.evaluate("view.hand.chooseLine([timeline.at(state.step + 1).edge])")
+        page.locator(f"[data-key=edge{page.evaluate('timeline.at(state.step + 1).edge')}]").click()
 
 
 def plain(text: str) -> str:

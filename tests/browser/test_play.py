@@ -89,10 +89,6 @@ def test_a_slider_moves_everything_and_what_was_stays_beside_it(page: Any, scree
     assert f"{loss:.4g}" in ghosts and "-1.2" in ghosts
     assert f"{number(page, 'play.loss()'):.4g}" in page.locator("#play-loss strong").inner_text()
     assert slider.evaluate("(one) => one.isConnected")  # it is still the one under the finger
-    _, leaves = neuron(VALUES)
-    for name, value in (("w", "-1.2"), ("b", None)):  # of b only the gradient has become another
-        gradient = f"{leaves[name].grad.item():.4g}"
-        assert page.evaluate(f"editing.ghost({node(page, name)})") == {"value": value, "gradient": gradient}
     screenshot(page, "play-slider")
     page.locator("[data-key=play-reset]").click()
     assert page.locator("#play-section").inner_text() == before
@@ -145,9 +141,11 @@ def test_arrays_element_by_element(tmp_path: Path, show: Show) -> None:
     page = show(explain(loss, tmp_path / "explain.html"), 1280, 800)
     assert page.locator("#play-section input[type=range]").count() == 1
     index = page.locator("#play-section .index")
-    index.fill("1, -1")
-    index.press("Enter")
-    assert index.input_value() == "[1, 1]"
+    assert index.inner_text() == "[0, 0]"
+    index.click()
+    box = page.locator("#node-section .choose .map").first.bounding_box()
+    page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.75 * box["height"])
+    assert index.inner_text() == "[1, 1]"
     assert page.locator(f"[data-key=field{node(page, 'w')}]").input_value() == "0.25"
     slide(page, "w", -0.5)
     again, w = run([[1.0, 2.0], [3.0, -0.5]])
@@ -272,25 +270,25 @@ def answer(page: Any, text: str) -> None:
 
 def test_which_edge_next(paths: Any, screenshot: Callable[..., None]) -> None:
     page = paths
-    assert "Where does the gradient flow next?" in page.locator("#quiz-section").inner_text()
+    assert "Along which edge does the gradient flow next?" in page.locator("#quiz-section").inner_text()
     page.locator(f"[data-key=edge{edge(page, 'a', 'w')}], [data-key=edge{edge(page, 'b', 'w')}]").first.click()
     assert said(page).startswith("✗ Not yet: ∂loss/∂") and page.evaluate("state.step === timeline.turn")
-    page.evaluate(f"view.hand.chooseLine([{edge(page, 'b', '1')}])")
-    assert said(page) == "✗ 1 is a constant: no gradient flows to it."
     screenshot(page, "quiz-edge")
-    page.evaluate("view.hand.chooseLine([timeline.at(timeline.turn + 1).edge])")
+    page.locator(f"[data-key=edge{page.evaluate('timeline.at(timeline.turn + 1).edge')}]").click()
     assert said(page).startswith("✓ Yes: from loss to ")
     assert page.evaluate("state.step === timeline.turn + 1")
     assert page.locator("#score").inner_text() == "Score: 0 of 1 right at the first try"
 
 
-def test_a_click_on_a_line_answers_and_one_on_a_box_does_not(paths: Any) -> None:
+def test_an_edge_that_is_ready_too_is_right_and_a_box_is_no_answer(paths: Any) -> None:
     page = paths
     box = page.evaluate(f"places.boxOf(0, 0, {node(page, 'w')})")
     page.locator(f"[data-box='{box}']").first.click()
     assert page.evaluate("state.selected") == node(page, "w") and page.evaluate("quiz.score().asked") == 0
-    other = page.evaluate("timeline.at(timeline.turn + 2).edge")
-    page.evaluate(f"view.hand.chooseLine([{other}])")  # ready too, though the page takes the other first
+    next_edge = page.evaluate("timeline.at(timeline.turn + 1).edge")
+    ready = page.evaluate("quiz.candidates().filter((edge) => quiz.isReady(edge))")
+    (other,) = [one for one in ready if one != next_edge]
+    page.locator(f"[data-key=edge{other}]").click()  # ready too, though the page takes the other first
     assert said(page).startswith("✓ That edge is ready too")
     assert page.evaluate("quiz.score()") == {"right": 1, "asked": 1}
 

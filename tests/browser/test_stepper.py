@@ -369,27 +369,6 @@ def test_brackets_are_as_high_as_their_matrix(tmp_path: Path, show: Show) -> Non
         assert matrix.bounding_box()["y"] <= top and matrix.bounding_box()["height"] >= bottom - top
 
 
-def test_expressions_and_lines_are_reached_by_keyboard(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    page.locator("#code-pane").focus()
-    met = []
-    for key in ["ArrowDown"] * 3 + ["ArrowUp"] * 8:
-        press(page, key)
-        met.append(page.evaluate("labelOf(state.selected)"))
-        assert met[-1] in page.locator("#live").text_content()
-    assert {"w * x", "u", "s", "u * w"} <= set(met)
-    press(page, "Enter")
-    assert page.evaluate("state.step") == page.evaluate("timeline.computed[state.selected]")
-    assert page.evaluate("find('code-pane').contains(document.activeElement)")
-    page.evaluate(f"select({node('u')})")
-    page.locator(".box.selected").focus()
-    page.keyboard.press("Shift+Tab")
-    assert page.evaluate("document.activeElement.dataset.line") is not None
-    source = page.evaluate("document.activeElement.getAttribute('aria-label')").split(" → ")[0]
-    press(page, "Enter")
-    assert page.evaluate("labelOf(state.selected)") == source
-
-
 def test_the_small_print_has_each_rule_with_its_own_names(tmp_path: Path, show: Show) -> None:
     w, x = leaf([[0.5, 1.0]], "w"), leaf([[2.0], [3.0]], "x")
     with mg.trace():

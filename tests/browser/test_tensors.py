@@ -118,7 +118,7 @@ def test_a_map_is_read_by_keyboard_and_steps_stay(tmp_path: Path, show: Show) ->
     ((index, number), _) = entries(str(canvas.get_attribute("aria-label")))
     assert index == (2, 2) and number == pytest.approx(x.data[2, 2], rel=1e-3)
     page.keyboard.press("Enter")  # its slider moves this element
-    assert page.locator(f"[data-key=index{page.evaluate(node('x'))}]").input_value() == "[2, 2]"
+    assert page.locator(f"[data-key=index{page.evaluate(node('x'))}]").inner_text() == "[2, 2]"
     assert page.evaluate("state.step") == step
 
 
@@ -218,9 +218,9 @@ def neuron(w: float, x: float, by: float = 0.0) -> Any:
 
 
 def told(page: Any) -> list[float]:
-    """Predicted, true, gap, second-order term."""
+    """Predicted, true, gap."""
     text = page.locator("#play-section .told").inner_text()
-    return [float(number) for number in re.findall(r"(-?[\d.]+(?:e-?\d+)?)(?=$|\. Sec)", text, re.M)]
+    return [float(number) for number in re.findall(r"(-?[\d.]+(?:e-?\d+)?)$", text, re.M)]
 
 
 @pytest.mark.sampled(4)
@@ -250,51 +250,10 @@ def test_a_nudge_is_predicted_by_the_gradient_and_is_the_program_run_again(
 
     found = told(page)
     truth = at(by) - at(0)
-    expected = [slope(0) * by, truth, truth - slope(0) * by, (slope(by) - slope(0)) * by / 2]
+    expected = [slope(0) * by, truth, truth - slope(0) * by]
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-6)
     page.locator("[data-key=play-reset]").click()
     assert page.locator("#play-section .told").inner_text() == ""
-
-
-def test_the_gap_becomes_the_second_order_term(tmp_path: Path, show: Show) -> None:
-    w = leaf(RNG.normal(size=(4, 3)), "w")
-    x = RNG.normal(size=(5, 4))
-    page = page_of(lambda: np.tanh(x @ w).sum(), tmp_path, show)
-    page.evaluate("go(timeline.count)")
-    for by in (0.1, 0.01):
-        nudge = page.evaluate(f"play.move({node('w')}, 4, {w.data[1, 1]} + {by}) ?? play.nudge()")
-        assert nudge["truth"] - nudge["predicted"] == pytest.approx(nudge["second"], rel=by)
-
-
-def test_a_number_is_dragged_in_its_box(tmp_path: Path, show: Show, screenshot: Callable[..., None]) -> None:
-    page = opened(fan_out, tmp_path, show)
-    page.evaluate("go(timeline.count)")
-    for name in ("w", "u"):
-        before = page.evaluate(f"[editing.values({node(name)})[0], camera.x]")
-        box = page.locator(f".box:has(.name:text-is('{name}')) .value").bounding_box()
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.mouse.down()
-        page.mouse.move(box["x"] + box["width"] / 2 + 40, box["y"] + box["height"] / 2, steps=4)
-        page.wait_for_function(f"editing.values({node(name)})[0] > {before[0]} + 0.15")
-        assert "Predicted: " in page.locator("#tip").text_content()
-        screenshot(page, f"nudge-{name}")
-        page.mouse.up()
-        assert page.evaluate("[state.selected, camera.x]") == [page.evaluate(node(name)), before[1]]
-        page.evaluate("editing.reset()")
-
-
-def test_a_cell_is_dragged_in_its_box(tmp_path: Path, show: Show) -> None:
-    x = leaf(RNG.normal(size=(3, 4)), "x")
-    page = page_of(lambda: np.sin(x).sum(), tmp_path, show)
-    page.evaluate("go(timeline.count)")
-    box = page.locator(".box:has(.name:text-is('x')) .heat:not(.of-gradient)").bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.6 + 50, box["y"] + box["height"] * 0.5, steps=4)
-    page.wait_for_function("editing.edits[0] !== undefined")
-    page.mouse.up()
-    moved = np.array(page.evaluate("editing.edits[0]")).reshape(3, 4) - x.data
-    assert np.flatnonzero(moved).tolist() == [6] and moved[1, 2] > 0
 
 
 def mlp(x: Any, labels: Any, w1: Any, b1: Any, w2: Any) -> Any:
@@ -339,7 +298,7 @@ def test_nothing_is_crushed_beside_a_slider(
     page.evaluate("go(timeline.count)")
     page.evaluate("play.move(0, 5, 3.25)")
     page.locator("#play-section").scroll_into_view_if_needed()
-    parts = page.locator("#play-section .leaf :is(code, input, .live)").evaluate_all(
+    parts = page.locator("#play-section .leaf :is(code, input, .index, .live)").evaluate_all(
         """(all) => all.map((part) => part.getBoundingClientRect())
                         .map(({ left, right, top, bottom }) => [left, right, top, bottom])"""
     )

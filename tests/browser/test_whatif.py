@@ -30,9 +30,9 @@ KNOWN = [  # at least
     "deg2rad", "rad2deg", "absolute", "fabs", "sign", "floor", "ceil", "trunc", "rint", "round", "floor_divide",
     "remainder", "fmod", "maximum", "minimum", "fmax", "fmin", "conjugate", "copy", "astype", "erf", "relu", "gelu",
     "sigmoid", "silu", "where", "clip", "sum", "mean", "prod", "max", "min", "var", "std", "logsumexp", "softmax",
-    "log_softmax", "cumsum", "cumprod", "sort", "reshape", "squeeze", "expand_dims", "broadcast_to", "transpose",
-    "swapaxes", "getitem", "take", "take_along_axis", "scatter_add", "flip", "roll", "repeat", "diagonal", "tril",
-    "triu", "concatenate", "stack", "split", "matmul", "dot", "inner", "outer", "vdot", "tensordot", "einsum",
+    "log_softmax", "cumsum", "sort", "reshape", "squeeze", "expand_dims", "broadcast_to", "transpose",
+    "swapaxes", "getitem", "take", "take_along_axis", "scatter_add", "flip", "repeat",
+    "concatenate", "stack", "split", "matmul", "dot", "inner", "outer", "vdot", "tensordot", "einsum",
     "affine", "layer_norm", "cross_entropy", "attention", "norm", "copysign", "heaviside", "ldexp", "logaddexp2", "real",
     "interp",
 ]  # fmt: skip

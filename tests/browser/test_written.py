@@ -26,8 +26,7 @@ def test_a_line_leads_to_its_step_and_a_step_to_its_line(tmp_path: Path, show: S
     now = page.locator('#written-pane .line.now[aria-current="step"]')
     assert now.locator("code").text_content() == "dw = x.T @ dz"
     screenshot(page, "written")
-    page.locator("#written-pane").focus()
-    press(page, "ArrowUp")
+    page.locator("#written-pane [data-line]", has_text="dx = dz @ w.T").click()
     assert now.locator("code").text_content() == "dx = dz @ w.T" and page.evaluate("state.step") < step
     press(page, "Home")
     assert now.count() == 0

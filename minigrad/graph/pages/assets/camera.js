@@ -47,7 +47,7 @@ const camera = {
       return this.keepInside(scene, pane);
     }
     if (boxes.length === 0) return this.keepInside(scene, pane);
-    const scale = Math.min(this.wanted ?? near, this.scaleFor(boxes, pane));
+    const scale = Math.max(1e-3, Math.min(this.wanted ?? near, this.scaleFor(boxes, pane)));
     const moved = this.scale !== scale;
     this.scale = scale;
     if (moved || !boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
@@ -145,27 +145,16 @@ const camera = {
     return { scale: scale * place.scale, x: x + place.x * scale, y: y + place.y * scale };
   },
 
-  // Return the smooth flight of van Wijk and Nuij (2003): the camera rises, moves and sinks, so that the picture always seems to move at
-  // the same speed. Gives {length, at}: `at(t)` is the view at t in [0, 1], and `length` is the length of the flight.
-  flight(from, to, pane) {
-    const RISE = 1.4; // how much the camera prefers rising to moving: their rho
+  // Return the view at t in [0, 1] of the way from one view to another: the width of what is seen grows by a steady factor, and a point
+  // that has the same place in both views keeps it.
+  between(from, to, pane, t) {
+    const width = (share) => (pane.width / from.scale) * (from.scale / to.scale) ** share;
+    const share = Math.abs(width(1) / width(0) - 1) < 1e-6 ? t : (width(t) - width(0)) / (width(1) - width(0));
     const centre = ({ scale, x, y }) => [(pane.width / 2 - x) / scale, (pane.height / 2 - y) / scale];
-    const [[x0, y0], [x1, y1]] = [centre(from), centre(to)];
-    const [w0, w1] = [pane.width / from.scale, pane.width / to.scale];
-    const far = Math.hypot(x1 - x0, y1 - y0);
-    const straight = far < 1e-6 * Math.min(w0, w1);
-    const bend = (w, sign) => Math.asinh((w1 * w1 - w0 * w0 + sign * (RISE * RISE * far) ** 2) / (2 * w * (RISE * RISE) * far));
-    const [r0, r1] = straight ? [0, 0] : [-bend(w0, 1), -bend(w1, -1)];
-    const length = Math.abs(straight ? Math.log(w1 / w0) : r1 - r0) / RISE;
-    const at = (t) => {
-      if (t >= 1) return to;
-      const r = RISE * t * length;
-      const width = straight ? w0 * (w1 / w0) ** t : (w0 * Math.cosh(r0)) / Math.cosh(r + r0);
-      const share = straight ? t : (w0 / (RISE * RISE * far)) * (Math.cosh(r0) * Math.tanh(r + r0) - Math.sinh(r0));
-      const scale = pane.width / width;
-      return { scale, x: pane.width / 2 - (x0 + (x1 - x0) * share) * scale, y: pane.height / 2 - (y0 + (y1 - y0) * share) * scale };
-    };
-    return { length, at };
+    const [begin, end] = [centre(from), centre(to)];
+    const [x, y] = begin.map((start, axis) => start + (end[axis] - start) * share);
+    const scale = pane.width / width(t);
+    return { scale, x: pane.width / 2 - x * scale, y: pane.height / 2 - y * scale };
   },
 };
 

@@ -93,14 +93,6 @@ const code = (() => {
     return one.nodes.reduce((best, node) => (Math.abs(timeline.computed[node] - now) < Math.abs(timeline.computed[best] - now) ? node : best));
   }
 
-  // Return the operation of the expression that comes before (-1) or after (1) the expression of a node in the text.
-  function beside(node, by) {
-    const order = [...spans.values()].filter(({ nodes }) => original.nodes[nodes[0]].operation !== null);
-    order.sort((one, other) => [0, 1, 2, 3, 4].map((i) => one.span[i] - other.span[i]).find((gap) => gap !== 0) ?? 0);
-    const now = order.indexOf(spans.get(original.nodes[node].span?.join(" ")));
-    return nodeOf(order[Math.min(Math.max(now + by, 0), order.length - 1)]);
-  }
-
   function mark(name, node) {
     const key = node === null ? null : (original.nodes[node].span?.join(" ") ?? null);
     if (lit[name] === key) return key;
@@ -116,15 +108,14 @@ const code = (() => {
     mark("selected", selected === active ? null : selected);
     mark("hover", over);
     host.classList.toggle("backward", backward);
-    const shown = key ?? original.nodes[original.end[0]].span?.join(" "); // before the first step, the line of the end
-    const [file, line, , endLine] = spans.get(shown)?.span ?? [];
-    const found = lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row);
+    const [file, line, , endLine] = spans.get(key)?.span ?? [];
     for (const row of activeRows) row.classList.remove("now", "more");
-    activeRows = key === null ? [] : found;
+    activeRows = lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row);
     activeRows.forEach((row, i) => row.classList.add("now", ...(i > 0 ? ["more"] : [])));
-    const moved = lit.shown !== shown;
-    lit.shown = shown;
-    if (found.length > 0 && moved) bringIntoSight(host, found[0], found.at(-1));
+    const moved = lit.shown !== key;
+    lit.shown = key;
+    if (moved && key === null) host.scrollTop = 0;
+    else if (moved && activeRows.length > 0) bringIntoSight(host, activeRows[0], activeRows.at(-1));
   }
 
   // Scroll if it is needed for these lines: to the beginning of their function if this leaves them in sight. The first line in sight is a
@@ -140,5 +131,5 @@ const code = (() => {
     if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
   }
 
-  return { build, update, beside, bringIntoSight, pieces, isEmpty: files.length === 0 };
+  return { build, update, bringIntoSight, pieces, isEmpty: files.length === 0 };
 })();

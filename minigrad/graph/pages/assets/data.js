@@ -204,21 +204,8 @@ const data = (() => {
     const heads = nd.range(shape.at(-3) ?? 1);
     const shown = heads.filter((head) => asked.head === null || asked.head === head);
     const of = (head, i, j) => Number(numbers[(head * shape.at(-2) + i) * shape.at(-1) + j]);
-    const all = shown.flatMap((head, k) => tokens[0].flatMap((_, i) => tokens[1].map((_, j) => [i, j, of(head, i, j), k])));
-    const largest = all.reduce((most, one) => Math.max(most, one[2]), 0) || 1;
-    const wanted = all.filter(([i, j, weight]) => weight >= 0.02 * largest && (asked.side === null || [i, j][asked.side] === asked.place));
-    const [row, wide, room] = [24, 150, 95];
-    const token = (text, place, side) => {
-      const among = asked.side === null || asked.side === side ? [] : all.filter(([i, j]) => [i, j][side] === place && [i, j][asked.side] === asked.place);
-      const share = among.length === 0 ? "" : (among.reduce((sum, one) => sum + one[2], 0) / among.length).toFixed(2);
-      const said = [fitting([text], "value", room - (share ? 44 : 6)), share];
-      const made = svgElement("text", { class: asked.side === side && asked.place === place ? "token asked" : "token", tabindex: "0", role: "button", "data-key": `token ${side} ${place}`, "text-anchor": side === 0 ? "end" : "start", x: side === 0 ? room - 6 : room + wide + 6, y: row * (place + 0.5) + 4.5 }, (side === 0 ? said.reverse() : said).filter(Boolean).join(" "));
-      for (const kind of ["pointerenter", "focus"]) made.addEventListener(kind, () => ask({ side, place }));
-      return made;
-    };
-    const drawing = svgElement("svg", { class: "ribbons", viewBox: `0 0 ${2 * room + wide} ${row * Math.max(...tokens.map((texts) => texts.length))}` },
-      svgElement("g", { transform: `translate(${room} 0)` }, ...ribbonsOf(wanted, { wide, row, largest, heads: shown.length, pale: asked.side === null ? 0.8 : 1 })), ...tokens.flatMap((texts, side) => texts.map((text, i) => token(text, i, side))));
-    drawing.addEventListener("pointerleave", () => ask({ side: null, place: null }));
+    const rowsOfHeads = shown.map((head) => tokens[0].map((_, i) => tokens[1].map((_, j) => of(head, i, j))));
+    const drawing = ribbons.view({ tokens, heads: rowsOfHeads, asked, ask, room: 95, fit: (text, width) => fitting([text], "value", width) });
     const buttons = heads.length < 2 ? [] : heads.map((head) => button(`head${head}`, word("dataHead", { number: head + 1 }), () => ask({ head: asked.head === head ? null : head }), { class: `head k${head % 6}`, "aria-pressed": String(asked.head === head) }));
     return [element("h2", {}, word("dataWords", { name: labelOf(node) })), element("p", { class: "legend" }, ...buttons), drawing, element("p", { class: "note" }, word("dataWordsHow"))];
   }

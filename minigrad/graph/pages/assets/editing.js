@@ -62,18 +62,4 @@ const editing = {
     });
     return { ...original, nodes, edges };
   },
-
-  // Return a node's {value, gradient} in the program's run, as text, each null if it has not changed; null if neither has.
-  ghost(number) {
-    if (graph === original) return null;
-    const changed = (...arrays) => {
-      const [before, now] = arrays.map((array) => (isScalar(array ?? null) ? numberText(array.values[0], state.digits) : null));
-      return before === now ? null : before;
-    };
-    const [before, now] = [original.nodes[number], graph.nodes[number]];
-    const complete = timeline.gradient(number, 0, state.step) !== null && timeline.missing(number, 0, state.step) === 0;
-    const value = timeline.known(number, state.step) ? changed(before.values[0], now.values[0]) : null;
-    const gradient = complete ? changed(before.gradients[0], now.gradients[0]) : null;
-    return value === null && gradient === null ? null : { value, gradient };
-  },
 };

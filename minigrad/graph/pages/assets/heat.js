@@ -4,7 +4,8 @@
 
 const heat = (() => {
   const SIDE = 64; // cells on a side of a map
-  const [ROWS, COLUMNS] = [12, 16]; // the largest map in a box of the graph
+  const BOX = [16, 16]; // the most rows and columns of a map in a box of the graph
+  const TALL = 12; // rows; an array of more axes with more of them shows one slice in a box and in a formula
   const INLINE = [16, 24]; // the largest map in a formula
   const STRENGTHS = 5;
   // Return the sizes of the leading axes, and the numbers of rows and columns.
@@ -50,15 +51,15 @@ const heat = (() => {
   // --- in a box of the graph, as SVG ---
 
   const grids = new WeakMap();
-  function grid(array, slice = null) {
+  function grid(array, slice = null, room = BOX) {
     if (!array) return null;
     if (!grids.has(array)) grids.set(array, new Map());
     const known = grids.get(array);
-    if (!known.has(slice)) known.set(slice, map(array, { slice, most: [ROWS, COLUMNS] }));
-    return known.get(slice);
+    const most = BOX.map((size, axis) => Math.min(size, room[axis]));
+    const key = `${slice} ${most}`;
+    if (!known.has(key)) known.set(key, map(array, { slice, most }));
+    return known.get(key);
   }
-  // Return whether a map in a box has fewer cells than the array has elements.
-  const isPart = (array, slice = null) => (grid(array, slice)?.flats.length ?? Infinity) < nd.sizeOf(array?.shape ?? []);
 
   // Return the slice with which the maps of these arrays of one shape begin: the one with the largest elements, in the measure of each
   // array's largest. Of the first axis it is the first index, unless one of them is all zeros there, so that all arrays of a batch show one example.
@@ -78,7 +79,7 @@ const heat = (() => {
   // Return the slice that a small map shows of arrays that have too many rows for it; null if it shows all rows.
   function sliceOf(arrays) {
     const [{ shape }] = arrays;
-    return shape.length > 2 && nd.sizeOf(shape) / shape.at(-1) > ROWS && nd.sizeOf(slices(arrays[0], shape)) > 1 ? fullest(arrays) : null;
+    return shape.length > 2 && nd.sizeOf(shape) / shape.at(-1) > TALL && nd.sizeOf(slices(arrays[0], shape)) > 1 ? fullest(arrays) : null;
   }
 
   // Return the index of a slice, as in "[0, 2]".
@@ -93,31 +94,38 @@ const heat = (() => {
     const sizes = numbersOf(array).slice(from, from + size).map(rank);
     return from + sizes.indexOf(sizes.reduce((a, b) => Math.max(a, b), 0));
   }
-  const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
+
+  // Return the width and height of a cell, in a list. A map of one row or one column is a strip, with cells up to three times as long as wide.
+  function cellSize({ rows, columns }, width, height, most) {
+    const [wide, high] = [width / columns, height / rows].map((size) => Math.min(size, most));
+    const ratio = Math.min(rows, columns) === 1 ? 3 : 1;
+    return [Math.floor(Math.min(wide, ratio * high)), Math.floor(Math.min(high, ratio * wide))];
+  }
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
   // Return the cells as a group of few elements: one path for each strength and sign. isCopy(i) makes cell i pale, and `grey` draws from
-  // black, the smallest number, to white.
+  // black, the smallest number, to white. `size` is the side of a cell, or its width and height in a list.
   function cells(array, x, y, size, found = grid(array), { isCopy = () => false, grey = false, strengths = STRENGTHS, gap = 0.5 } = {}) {
     const scale = largest(array);
     const { min, max } = summaryOf(array);
     const paths = new Map();
     const [bars, crosses] = [[], []];
-    const edge = size - (grey ? 0 : size >= 6 ? 1 : gap);
+    const [wide, high = wide] = [size].flat();
+    const [w, h] = [wide, high].map((side) => side - (grey ? 0 : Math.min(wide, high) >= 6 ? 1 : gap));
     found.values.forEach((value, i) => {
-      const [left, top] = [x + (i % found.columns) * size, y + Math.floor(i / found.columns) * size];
+      const [left, top] = [x + (i % found.columns) * wide, y + Math.floor(i / found.columns) * high];
       const odd = !Number.isFinite(value);
       const strength = Math.ceil((Math.abs(value) / scale) * strengths) / strengths;
       const look = odd ? ["odd"] : grey ? ["grey", null, Math.round((255 * (value - min)) / (max - min || 1))] : value === 0 ? ["zero"] : [`${value < 0 ? "minus" : "plus"}${isCopy(i) ? " copy" : ""}${strength < 0.25 ? " weak" : ""}`, Math.max(1 / strengths, strength)];
-      paths.set(look.join("|"), [look, `${paths.get(look.join("|"))?.[1] ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`]);
-      if (odd) crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
-      else if (value < 0 && !grey && size >= 4) bars.push(`M${left + edge * 0.25} ${top + edge / 2}h${edge / 2}`);
+      paths.set(look.join("|"), [look, `${paths.get(look.join("|"))?.[1] ?? ""}M${left} ${top}h${w}v${h}h${-w}z`]);
+      if (odd) crosses.push(`M${left} ${top}l${w} ${h}m0 ${-h}l${-w} ${h}`);
+      else if (value < 0 && !grey && Math.min(wide, high) >= 4) bars.push(`M${left + w * 0.25} ${top + h / 2}h${w / 2}`);
     });
-    const group = svgElement("g", { class: "heat" }, svgElement("rect", { class: "sheet", x, y, width: found.columns * size, height: found.rows * size }));
+    const group = svgElement("g", { class: "heat" }, svgElement("rect", { class: "sheet", x, y, width: found.columns * wide, height: found.rows * high }));
     for (const [[name, opacity = null, level], d] of paths.values()) group.append(svgElement("path", { class: `cell ${name}`, "fill-opacity": opacity, fill: level === undefined ? null : `rgb(${level} ${level} ${level})`, d }));
     if (bars.length > 0) group.append(svgElement("path", { class: "bar", d: bars.join("") }));
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
-    group.heat = { array, x, y, size, found };
+    group.heat = { array, x, y, wide, high, found };
     return group;
   }
 
@@ -162,15 +170,15 @@ const heat = (() => {
 
   // Return the element under the pointer: {flat, text}; null if there is none.
   function under(group, event) {
-    const { array, x, y, size, found } = group.heat;
+    const { array, x, y, wide, high, found } = group.heat;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(group.getScreenCTM().inverse());
-    const [column, row] = [Math.floor((point.x - x) / size), Math.floor((point.y - y) / size)];
+    const [column, row] = [Math.floor((point.x - x) / wide), Math.floor((point.y - y) / high)];
     if (column < 0 || row < 0 || column >= found.columns || row >= found.rows) return null;
     const cell = row * found.columns + column;
     return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
-  return { grid, isPart, fullest, sliceOf, sliceText, first, cellSize, cells, fill, inline, stretched, under, map, slices };
+  return { grid, fullest, sliceOf, sliceText, first, cellSize, cells, fill, inline, stretched, under, map, slices };
 })();
 
 // The small text at the pointer.

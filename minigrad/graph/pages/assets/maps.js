@@ -1,17 +1,15 @@
 // Attention maps: the reader chooses a layer, a head and a token. Everything shown depends only on `state`.
 
-const ROW = 24; // pixels of a token's row
-const WIDE = 160; // px, the width of the lines' area
 // Return how much larger everything is drawn than in a small window, so that it fills a large one.
 const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHeight / 600)));
-const LEAST = 0.04; // the smallest weight with a line if no token is chosen
 
 const layers = pageData().layers.map((layer) => {
   const bytes = Uint8Array.from(atob(layer.weights), (character) => character.charCodeAt(0));
   return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
 });
-// head: a number, -1 for the mean, or -2 for all heads, each in its colour (the map then shows the mean); asked: {side, place} of the token under the pointer or focus; kept: the clicked one
-const state = { layer: 0, head: layers[0].heads > 1 ? -2 : 0, asked: null, kept: null };
+// head: a number, -1 for the mean, or -2 for all heads, each in its colour (the map then shows the mean); asked: the token under the pointer or with the focus
+const NOTHING = { side: null, place: null };
+const state = { layer: 0, head: layers[0].heads > 1 ? -2 : 0, asked: NOTHING };
 
 // Return the weights of a head as rows, one Float32Array per query.
 function matrix(number, head) {
@@ -36,13 +34,6 @@ function numberText(weight) {
 const partText = (part) => words.all[words.language][part] ?? part; // a model may have its own name for it
 const layerText = ({ part, number }) => word("layerOf", { part: part ? `${partText(part)}: ` : "", number });
 const headText = (head) => word("headNumber", { number: head + 1 });
-const otherSide = (side) => (side === "query" ? "key" : "query");
-
-// Return the weights of a token: [position on the other side, weight], the largest first.
-function ranked(rows, { side, place }) {
-  const weights = side === "query" ? [...rows[place]] : rows.map((row) => row[place]);
-  return weights.map((weight, i) => [i, weight]).sort((a, b) => b[1] - a[1]);
-}
 
 // Return a canvas with one pixel per weight.
 function picture(rows, largest) {
@@ -93,20 +84,6 @@ function fillSelects() {
   for (const thumbnail of document.querySelectorAll("#thumbnails button")) thumbnail.className = state.head === -2 && heads.length > 1 ? `k${thumbnail.dataset.head % 6}` : "";
 }
 
-// Write the tokens on both sides. update() draws the lines between them.
-function makeLines() {
-  const { queries, keys } = layers[state.layer];
-  const height = ROW * Math.max(queries.length, keys.length);
-  const scale = Math.max(1, Math.min(growth(), (innerHeight * 0.78) / (height + ROW)));
-  const token = (side) => (text, place) => element("div", { class: "token", role: "button", tabindex: "-1", title: text, "data-side": side, "data-place": place }, text);
-  const tokens = { query: queries.map(token("query")), key: keys.map(token("key")) };
-  const column = (side, heading) => element("div", { class: side }, element("div", { class: "side" }, word(heading)), ...tokens[side]);
-  const paths = svgElement("svg", { width: WIDE * scale, height: height * scale, viewBox: `0 0 ${WIDE} ${height}` });
-  find("lines").style.setProperty("--row", `${ROW * scale}px`);
-  find("lines").replaceChildren(column("query", "queries"), paths, column("key", "keysSide"));
-  return { tokens, paths };
-}
-
 // Return the width of a text of 14 px.
 const measure = document.createElement("canvas").getContext("2d");
 function textWidth(text) {
@@ -114,44 +91,17 @@ function textWidth(text) {
   return measure.measureText(text).width;
 }
 
-let drawn = null; // {tokens, paths, canvas, mark, side, rows, largest}
+let drawn = null; // {canvas, mark, side, rows}
 
-// Draw the lines, tints and numbers for the chosen token.
+// Draw the ribbons, and frame the chosen token's row or column of the map.
 function update() {
-  const { tokens, paths, rows, largest } = drawn;
-  const asked = state.asked ?? state.kept;
-  const heads = state.head === -2 ? Array.from({ length: layers[state.layer].heads }, (_, h) => matrix(state.layer, h)) : [rows];
-  const wanted = ([i, j, weight]) => (asked === null ? weight >= LEAST : (asked.side === "query" ? i : j) === asked.place && weight >= 0.002);
-  const found = heads.flatMap((one, h) => one.flatMap((row, i) => Array.from(row, (weight, j) => [i, j, weight, h]))).filter(wanted);
-  paths.replaceChildren(...ribbonsOf(found, { wide: WIDE, row: ROW, largest: heads.reduce((most, one) => Math.max(most, largestOf(one)), 0), heads: heads.length, pale: asked === null ? 0.75 : 1 }));
-  for (const name of ["query", "key"]) {
-    tokens[name].forEach((box, place) => {
-      const weight = asked === null || asked.side === name ? null : name === "key" ? rows[asked.place][place] : rows[place][asked.place];
-      const share = Math.max(0, Math.min(1, weight / largest)) || 0;
-      box.style.setProperty("--share", share.toFixed(3));
-      box.classList.toggle("dark", share > 0.55);
-      const here = asked !== null && asked.side === name && asked.place === place;
-      const first = asked === null && name === "query" && place === 0;
-      setAttributes(box, { "data-weight": weight === null ? null : numberText(weight), "aria-pressed": String(here), tabindex: here || first ? "0" : "-1", "aria-label": sentence({ side: name, place }) });
-    });
-  }
-  showAnswer(asked);
-  markMap(asked);
-}
-
-const tokenText = (side, place) => layers[state.layer][side === "query" ? "queries" : "keys"][place];
-const question = ({ side, place }) => word(side, { token: tokenText(side, place) });
-
-// Return what a token looks at as a sentence: "cat looks at: sat 0.610, on 0.220".
-function sentence(asked) {
-  const few = ranked(drawn.rows, asked).slice(0, 3);
-  return `${question(asked)}: ${few.map(([place, weight]) => `${tokenText(otherSide(asked.side), place)} ${numberText(weight)}`).join(", ")}`;
-}
-
-// Write the question, whose answer are the weights at the tokens.
-function showAnswer(asked) {
-  const isEmpty = asked !== null && ranked(drawn.rows, asked).every(([, weight]) => !(weight > 0));
-  find("answer").replaceChildren(...(asked === null ? [] : [element("h2", {}, question(asked)), ...(isEmpty ? [element("p", { class: "note" }, word("none"))] : [])]));
+  const { queries, keys, heads: count } = layers[state.layer];
+  const heads = state.head === -2 ? Array.from({ length: count }, (_, head) => matrix(state.layer, head)) : [drawn.rows];
+  const room = Math.min(220, Math.max(...queries.map(textWidth), ...keys.map(textWidth)) + 50);
+  const lines = ribbons.view({ tokens: [queries, keys], heads, asked: state.asked, ask, room });
+  find("lines").style.maxWidth = `${lines.viewBox.baseVal.width * 1.3 * growth()}px`;
+  refill(find("lines"), [element("div", { class: "sides" }, element("span", {}, word("queries")), element("span", {}, word("keysSide"))), lines]);
+  markMap(state.asked);
 }
 
 // Draw the heat map with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
@@ -177,10 +127,9 @@ function makeMap(rows, largest) {
 // Frame the row of the chosen query, or the column of the chosen key.
 function markMap(asked) {
   const { mark, side } = drawn;
-  mark.hidden = asked === null;
-  if (asked === null) return;
+  mark.hidden = asked.side === null;
   const at = `${side * asked.place}px`;
-  const look = asked.side === "query" ? { inset: `${at} 0 auto 0`, width: "", height: `${side}px` } : { inset: `0 auto 0 ${at}`, width: `${side}px`, height: "" };
+  const look = asked.side === 0 ? { inset: `${at} 0 auto 0`, width: "", height: `${side}px` } : { inset: `0 auto 0 ${at}`, width: `${side}px`, height: "" };
   Object.assign(mark.style, look);
 }
 
@@ -193,12 +142,9 @@ function cellAt(event) {
 }
 
 function choose(layer, head) {
-  const before = layers[state.layer];
   state.layer = layer;
   state.head = head === -2 && layers[layer].heads === 1 ? 0 : Math.min(head, layers[layer].heads - 1);
-  const same = (a, b) => a.length === b.length && a.every((text, i) => text === b[i]);
-  if (!same(before.queries, layers[layer].queries) || !same(before.keys, layers[layer].keys)) state.kept = null;
-  state.asked = null;
+  state.asked = NOTHING;
   show();
 }
 
@@ -209,8 +155,7 @@ function show() {
     button.setAttribute("aria-pressed", here);
   }
   const rows = matrix(state.layer, state.head);
-  const largest = largestOf(rows);
-  drawn = { ...makeLines(), ...makeMap(rows, largest), rows, largest };
+  drawn = { ...makeMap(rows, largestOf(rows)), rows };
   update();
 }
 
@@ -221,65 +166,22 @@ function showAll() {
 
 // Input of the reader
 
-function tokenOf(target) {
-  const group = target.closest?.(".token");
-  return group ? { side: group.dataset.side, place: Number(group.dataset.place) } : null;
-}
-
-const isSame = (a, b) => a?.side === b?.side && a?.place === b?.place;
-
 function ask(asked) {
-  if (isSame(state.asked, asked)) return;
+  if (state.asked.side === asked.side && state.asked.place === asked.place) return;
   state.asked = asked;
   update();
 }
 
-function keep(asked) {
-  Object.assign(state, { kept: asked, asked: null });
-  update();
-  if (asked) find("live").textContent = sentence(asked);
-}
-
-const toggle = (asked) => keep(isSame(state.kept, asked) ? null : asked);
-
-const lines = find("lines");
-lines.addEventListener("pointerover", (event) => ask(tokenOf(event.target)));
-lines.addEventListener("pointerleave", () => ask(null));
-lines.addEventListener("click", (event) => toggle(tokenOf(event.target)));
 find("map").addEventListener("pointermove", (event) => {
   const cell = cellAt(event);
-  ask(cell && { side: "query", place: cell[0] });
+  ask(cell ? { side: 0, place: cell[0] } : NOTHING);
   const { queries, keys } = layers[state.layer];
   find("cell").textContent = cell
     ? word("cell", { query: queries[cell[0]], i: cell[0], key: keys[cell[1]], j: cell[1], weight: numberText(drawn.rows[cell[0]][cell[1]]) })
     : "\u00a0";
 });
-find("map").addEventListener("pointerleave", () => ask(null));
+find("map").addEventListener("pointerleave", () => ask(NOTHING));
 find("layer").addEventListener("change", (event) => choose(Number(event.target.value), state.head));
 find("head").addEventListener("change", (event) => choose(state.layer, Number(event.target.value)));
-document.addEventListener("keydown", (event) => {
-  if (event.target.closest("select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { heads, queries, keys } = layers[state.layer];
-  const counts = { query: queries.length, key: keys.length };
-  const now = tokenOf(event.target) ?? state.kept;
-  const to = (side, wanted) => {
-    const place = Math.max(0, Math.min(counts[side] - 1, wanted));
-    keep({ side, place });
-    drawn.tokens[side][place].focus();
-  };
-  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  if (step !== undefined) now === null ? to("query", 0) : to(now.side, now.place + step);
-  else if (event.key === "ArrowLeft") to("query", now?.place ?? 0);
-  else if (event.key === "ArrowRight") to("key", now?.place ?? 0);
-  else if (event.key === "Enter" && tokenOf(event.target)) toggle(now);
-  else if (event.key === "Escape") keep(null);
-  else if (event.key === "h") choose(state.layer, (Math.max(state.head, -1) + 1) % heads);
-  else if (event.key === "H") choose(state.layer, (Math.max(state.head, 0) + heads - 1) % heads);
-  else if (event.key === "l") choose((state.layer + 1) % layers.length, state.head);
-  else if (event.key === "L") choose((state.layer + layers.length - 1) % layers.length, state.head);
-  else return;
-  event.preventDefault();
-});
-
 addEventListener("resize", () => showAll());
 words.listen(showAll);

@@ -190,32 +190,6 @@ const numpy = (() => {
     const flipped = axesOf(m.shape.length, axis);
     return getitem(m, m.shape.map((_, i) => ({ slice: [null, null, flipped.includes(i) ? -1 : 1] })));
   });
-  define("roll", "a shift axis", (a, shift, axis = null) => {
-    const by = plain(shift) ? [shift] : listOf(shift);
-    const along = (rolled, at, shift) => {
-      const n = rolled.shape[at];
-      return call("take", rolled, range(n).map((i) => remainder(i - shift, n)), at);
-    };
-    if (axis === null) return array(a.shape, along(flat(a), 0, sum(by)).values);
-    return axesOf(a.shape.length, axis).reduce((rolled, at, i) => along(rolled, at, by[i] ?? by[0]), a);
-  });
-  for (const [name, keep] of [["tril", (above, k) => above <= k], ["triu", (above, k) => above >= k]]) {
-    define(name, "m k", (m, k = 0) => {
-      const wide = m.shape.length === 1 ? call("broadcast_to", m, [m.shape[0], m.shape[0]]) : m;
-      const [rows, columns] = wide.shape.slice(-2);
-      const above = (i) => (i % columns) - (Math.floor(i / columns) % rows);
-      return array(wide.shape, wide.values.map((value, i) => (keep(above(i), k) ? value : 0)));
-    });
-  }
-  define("diagonal", "a offset axis1 axis2", (a, offset = 0, axis1 = 0, axis2 = 1) => {
-    const ends = axesOf(a.shape.length, [axis1, axis2]);
-    const moved = nd.transpose(a, [...range(a.shape.length).filter((axis) => !ends.includes(axis)), ...ends]);
-    const [rows, columns] = moved.shape.slice(-2);
-    const [row, column] = [Math.max(-offset, 0), Math.max(offset, 0)];
-    const along = range(Math.max(0, Math.min(rows - row, columns - column)));
-    return getitem(moved, [{ ellipsis: true }, along.map((i) => i + row), along.map((i) => i + column)]);
-  });
-
   // --- picking ---
 
   // Read an index with nd.js.

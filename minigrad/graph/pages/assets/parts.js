@@ -3,7 +3,7 @@
 const [ROW, TIGHT] = [18, 16]; // the height of a line of text, and of one of many lines, in units of camera.unit
 const CLOSE = 14.5; // the height of a line of a name above a map that is low
 const INSET = 8;
-const MOST_CELL = 18; // the largest cell of a map in a box
+const MOST_CELL = 18; // the largest cell of a map in a box, in units of camera.unit
 const GROWN = 1.4; // how much larger the end of the program is, as in scenes.py
 
 class BoxView {
@@ -17,9 +17,8 @@ class BoxView {
     this.title = svgElement("title");
     const text = (name) => [name, svgElement("text", { class: `label ${name}` })];
     this.texts = Object.fromEntries(["name", "operation", "value", "gradient", "flag"].map(text));
-    this.bar = svgElement("g", { class: "progress" });
     this.heats = svgElement("g");
-    this.group.append(this.title, this.shape, ...Object.values(this.texts), this.bar, this.heats);
+    this.group.append(this.title, this.shape, ...Object.values(this.texts), this.heats);
   }
 
   update(box, lit) {
@@ -34,7 +33,8 @@ class BoxView {
   }
 
   updateNode({ node, alias, scene, more }, lit) {
-    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])].flatMap(shortened), operation: "" }) };
+    const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])], operation: "" }) };
+    texts.names = texts.names.map(lit.short);
     if (more) texts.names = texts.names.map((name) => word("andMore", { name, count: more }));
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
@@ -46,7 +46,6 @@ class BoxView {
       culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
     if (end?.end === "target" && scene !== null) texts.operation = this.inside(scene, lit.applies);
-    else this.clearProgress();
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
     this.layOut(texts, flag);
@@ -54,14 +53,10 @@ class BoxView {
     this.describe(flags.alias ? word("aliasOf", { text: spoken }) : spoken);
   }
 
-  // Return what happens inside of this closed box: the operation of the step, and how many of its steps are done; and draw this as a bar.
+  // Return what happens inside of this closed box: the operation of the step, and how many of its steps are done.
   inside(scene, node) {
     const { forward, backward, of } = places.progress(scene, state.step);
-    const inBackward = state.step > timeline.turn;
-    const [done, all] = inBackward ? [backward, of.backward] : [forward, of.forward];
-    const { x, y, w, h } = this.about;
-    this.drawProgress(done / all, inBackward, x - w / 2 + 8, y + h / 2 - 8, w - 16);
-    return `${graph.nodes[node].operation} ${done}/${all}`;
+    return `${graph.nodes[node].operation} ${state.step > timeline.turn ? `${backward}/${of.backward}` : `${forward}/${of.forward}`}`;
   }
 
   setClass(kind, flags) {
@@ -79,7 +74,7 @@ class BoxView {
     const { unit } = this;
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
-    const called = [...partTexts(texts), ...texts.names];
+    const called = [...partTexts(texts, this.heatSpace(texts, rows, 1, CLOSE * unit)?.grid, rows), ...texts.names];
     const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
     const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
@@ -89,22 +84,23 @@ class BoxView {
     const fits = (text, kind) => widthOf(text, kind) <= room / unit;
     const both = texts.gradient.map((g) => `${texts.value[0]}  ${g}`);
     if (texts.operation !== "" && texts.operation !== lines.join("") && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
-    if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [texts.has && !both.some((text) => fits(text, "value")) ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
-    const row = Math.min(high, heats === null ? (h - 2 * unit) / names.length : Infinity);
+    const isGradient = texts.has && !this.isEnd && !both.some((text) => fits(text, "value")); // that of the end is 1
+    if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [isGradient ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
+    const row = Math.min(high, heats === null ? (h - 2 * unit) / Math.max(1, names.length) : Infinity);
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
     Object.assign(this, { names: texts.names, called: called.map((one) => [one].flat().join("")) });
-    this.cell = heats?.size ?? null;
+    this.cell = heats === null ? null : Math.min(...heats.size);
     this.isNamed = this.called.includes(lines.join(""));
     this.writeLines(lines, x, top + 4.5 * unit, row);
     for (const name of ["operation", "value", "gradient"]) {
       const at = names.indexOf(name);
-      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : name === "value" && left === 1 && texts.has ? both : texts[name];
+      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : name === "value" && left === 1 && texts.has ? [...both, ...(this.isEnd ? texts.value : [])] : texts[name];
       this.write(name, options, x, top + at * row + 4.5 * unit, room);
     }
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
-    const told = (texts.has ? texts.gradient : texts.value).at(-1);
-    this.isTold = this.isNamed && (heats !== null || [this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text))));
+    const told = (texts.has && !this.isEnd ? texts.gradient : texts.value).at(-1);
+    this.isTold = this.isNamed && (heats !== null || [this.texts.name, this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text))));
   }
 
   // Return whether the box shows the picture of a scene, which a name in its middle would cover.
@@ -125,14 +121,16 @@ class BoxView {
 
   // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows, above, row) {
-    const grid = texts.valueArray && heat.grid(texts.valueArray, texts.slice);
-    if (!grid || rows < 1) return null;
     const height = this.about.h - above * row - 6;
     const width = (this.about.w - 2 * INSET - 10) / (texts.gradientArray ? 2 : 1);
-    const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows - above >= 3 ? row : 0));
-    const size = Math.min(both >= 4 ? both : heat.cellSize(grid, width, height), MOST_CELL);
-    if (!(size * camera.scale >= 3)) return null;
-    return { grid, size, height: size * grid.rows + 4, rest: height - size * grid.rows };
+    const room = [height, width].map((size) => Math.floor((size * camera.scale) / 3)); // cells of 3 px; those of a larger array stand for several elements
+    const whole = heat.grid(texts.valueArray, texts.slice);
+    const grid = rows < 1 || Math.min(...room) < 1 ? null : heat.grid(texts.valueArray, texts.slice, room);
+    if (grid === null || grid.flats.length < whole.flats.length / 4) return null;
+    const sizeIn = (high) => heat.cellSize(grid, width, high, MOST_CELL * this.unit);
+    const both = sizeIn(height - (texts.operation !== "" && rows - above >= 3 ? row : 0));
+    const size = Math.min(...both) >= 4 ? both : sizeIn(height);
+    return { grid, room, size, height: size[1] * grid.rows + 4, rest: height - size[1] * grid.rows };
   }
 
   // Return the size of text in the box. The end of the program is larger, if its name, value and gradient fit.
@@ -143,17 +141,18 @@ class BoxView {
   }
 
   drawHeats(heats, { valueArray, gradientArray, slice }, top) {
-    if (this.seen.get("value array") === valueArray && this.seen.get("gradient array") === gradientArray && this.seen.get("top") === top) return;
-    this.seen.set("value array", valueArray).set("gradient array", gradientArray).set("top", top);
+    const place = [top, heats?.size].join();
+    if (this.seen.get("value array") === valueArray && this.seen.get("gradient array") === gradientArray && this.seen.get("top") === place) return;
+    this.seen.set("value array", valueArray).set("gradient array", gradientArray).set("top", place);
     if (heats === null) return this.heats.replaceChildren();
-    const wide = heats.size * heats.grid.columns;
+    const [wide, high] = [heats.size[0] * heats.grid.columns, heats.size[1] * heats.grid.rows];
     const { x } = this.about;
-    const second = gradientArray && heat.grid(gradientArray, slice);
+    const second = gradientArray && heat.grid(gradientArray, slice, heats.room);
     const parts = [heat.cells(valueArray, second ? x - wide - 5 : x - wide / 2, top, heats.size, heats.grid)];
     if (second) {
       parts.push(heat.cells(gradientArray, x + 5, top, heats.size, second));
       parts[1].classList.add("of-gradient");
-      parts[1].append(svgElement("path", { class: "divider", d: `M${x} ${top}v${heats.size * heats.grid.rows}` }));
+      parts[1].append(svgElement("path", { class: "divider", d: `M${x} ${top}v${high}` }));
     }
     this.heats.replaceChildren(...parts);
   }
@@ -180,22 +179,7 @@ class BoxView {
     const top = y - h / 2 + (HEAD - kept.length * row) / 2 + row / 2 - 3;
     Object.assign(this, { names: [title], cell: null, isNamed: kept.includes("name") && widthOf(`▸ ${title}`, "name") * camera.unit <= w - 2 * INSET });
     for (const [name, text] of lines) this.write(name, [kept.includes(name) ? text : ""], x, top + kept.indexOf(name) * row + 4.5 * camera.unit, w - 2 * INSET);
-    this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y - h / 2 + HEAD - 6, w - 16);
     this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
-  }
-
-  drawProgress(part, inBackward, x, y, width) {
-    const key = `${part} ${inBackward}`;
-    if (this.seen.get("bar") === key) return;
-    this.seen.set("bar", key);
-    this.bar.replaceChildren(
-      svgElement("rect", { class: "track", x, y, width, height: 3, rx: 1.5 }),
-      svgElement("rect", { class: inBackward ? "done backward" : "done", x, y, width: width * part, height: 3, rx: 1.5 }),
-    );
-  }
-
-  clearProgress() {
-    if (this.seen.delete("bar")) this.bar.replaceChildren();
   }
 
   write(name, options, x, y, room) {
@@ -207,29 +191,23 @@ class BoxView {
     setText(part, fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of words or of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
-  squeeze(most = Infinity, isInWords = false) {
+  // Write nothing but the name, in lines of words or else of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
+  squeeze(most = Infinity) {
     const { w, h, x, y } = this.about;
     const name = this.names.at(-1);
     const least = innerWidth > 900 ? camera.TEXT : 12; // on a phone, projector mode is for one reader
-    for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
-      const row = ROW * camera.unit * size * 0.8;
-      const lines = broken(isInWords ? wordsOf(name) : [...name], (w - 3 * camera.unit) / (camera.unit * size));
-      if (lines.length > most || lines.length * row > h || lines.some((line) => widthOf(line.trimEnd(), "name") * camera.unit * size > w)) continue;
-      for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
-      this.seen.clear();
-      this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
-      return true;
+    for (const parts of [wordsOf(name), [...name]]) {
+      for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
+        const row = ROW * camera.unit * size * 0.8;
+        const lines = broken(parts, (w - 3 * camera.unit) / (camera.unit * size));
+        if (lines.length > most || lines.length * row > h || lines.some((line) => widthOf(line.trimEnd(), "name") * camera.unit * size > w)) continue;
+        for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
+        this.seen.clear();
+        this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
+        return true;
+      }
     }
     return false;
-  }
-
-  // Write what stands after the last dot of the name, if no other box is called so.
-  shorten(boxes) {
-    const last = ({ names: [name] }) => name.split(".").at(-1);
-    if (/[\s()[\]]/.test(this.names[0]) || boxes.some((other) => other.names[0] !== this.names[0] && last(other) === last(this))) return;
-    this.names = [...this.names, last(this)];
-    this.squeeze();
   }
 
   writeLines(lines, x, y, row, size = 1) {
@@ -243,9 +221,11 @@ class BoxView {
 }
 
 // Return the name of a box with what its map shows of the array, in a list: the shape of an array that has more elements than the map
-// cells, and the index of a slice. The list is empty if the map shows all elements.
-function partTexts({ names: [name], valueArray, slice }) {
-  if (!heat.isPart(valueArray, slice)) return [];
+// cells, and the index of a slice. The list is empty if the map shows all elements. In a box of one line and without a map, the number follows.
+function partTexts({ names: [name], valueArray, slice, value, gradient, has }, grid, rows) {
+  const told = has ? gradient.at(-1) : `${valueArray && isScalar(valueArray) ? "= " : ""}${value[0]}`;
+  if (!grid) return rows > 1 || !valueArray || told === "" ? [] : [told, fewDigits(told)].map((text) => [`${name} `, text]);
+  if (grid.flats.length === nd.sizeOf(valueArray.shape)) return [];
   const shape = shapeText(valueArray.shape);
   const index = slice === null ? "" : heat.sliceText(valueArray, slice);
   return slice === null ? [[`${name} `, shape]] : [[`${name} `, word("partOf", { index, shape })], [`${name} `, index]];
@@ -270,14 +250,14 @@ const widthOf = (() => {
 
 // Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
 // is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
-// anywhere. If all are too long, the last one is cut. `isOnlyWhole`: the names are neither broken anywhere nor cut, but left out.
-function named(names, room, rows, isOnlyWhole = view.whole) {
+// anywhere. If all are too long, the last one is cut; in the whole program it is left out, and SceneView.tag() finds a place for it.
+function named(names, room, rows) {
   if (rows < 1) return [];
   const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
   const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
   if (found !== undefined) return found;
-  if (isOnlyWhole) return [];
+  if (view.whole) return [];
   const letters = broken([...names.at(-1)], room);
   return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
 }
@@ -318,20 +298,15 @@ function cut(text, kind, room) {
 }
 
 class LineView {
-  constructor(about, index) {
-    Object.assign(this, { about, index });
-    const d = smooth(about.points);
-    this.path = svgElement("path", { class: "line", d, "marker-end": "url(#arrow-pale)" });
-    this.hit = svgElement("path", { class: "hit", d, "data-line": index, role: "button" });
-    this.group = svgElement("g", { class: "edge" }, this.path, this.hit);
+  constructor(about) {
+    this.about = about;
+    this.path = svgElement("path", { class: "line", d: smooth(about.points), "marker-end": "url(#arrow-pale)" });
+    this.group = svgElement("g", { class: "edge" }, this.path);
   }
 
-  // Tab reaches the lines of the selected box.
-  update(iteration, at, selected) {
+  update(iteration, at) {
     const edges = places.edgesOf(this.about, iteration);
     const { step } = state;
-    const isNear = edges.length > 0 && (this.about.from === selected || this.about.to === selected);
-    setAttributes(this.hit, { tabindex: isNear ? "0" : null, "aria-label": isNear ? edges.map((edge) => `${labelOf(graph.edges[edge].source)} → ${labelOf(graph.edges[edge].target)}`).join(", ") : null });
     const isNow = at !== null && (at.kind === "forward" ? edges.some((edge) => graph.edges[edge].target === at.target) : edges.includes(at.edge));
     const direction = at?.kind === "forward" ? "forward" : "backward";
     const past = edges.some((edge) => timeline.done[edge] > 0 && timeline.done[edge] < step + (isNow ? 0 : 1));
@@ -369,72 +344,59 @@ function endText(node, whole = false) {
   return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
-// Return a card on the screen for a box that is too small to be read. It covers its box, or stands beside it, and covers none of the
-// other boxes and cards; if there is no such place, it covers boxes. place() returns null if there is no room.
-function card(lines, box, taken, others, pane, kind) {
-  const { left, right, top, bottom } = box;
-  const row = camera.TEXT * 1.4;
-  const texts = lines.map((_, i) => svgElement("text", { class: `label ${i === 0 ? "name" : "more"}` }));
-  const group = svgElement("g", { class: `card ${kind}` }, ...texts);
-  const place = (width) => {
-    const grown = (size, own) => (own < 1.6 * size ? Math.max(size, own) : size); // it covers a box of about its size wholly
-    const [w, h] = [grown(width + camera.TEXT * 1.2, right - left), grown(row * lines.length + camera.TEXT * 0.5, bottom - top)];
-    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-    const [dx, dy] = [(Math.min(right - left, w) + w) / 2 + 6, (Math.min(bottom - top, h) + h) / 2 + 6];
-    const tries = [[0, 0], [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
-    const keep = (at, size, most) => Math.max(4 + size / 2, Math.min(most - size / 2 - 4, at));
-    const near = tries.map(([sx, sy]) => rectAt(keep(x + sx, w, pane.width), keep(y + sy, h, pane.height), w, h));
-    const far = nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(keep(x + a * (dx + i * 30), w, pane.width), keep(y + b * (dy + i * 30), h, pane.height), w, h)));
-    const free = freePlace(near.slice(0, 1), [...taken, ...others], pane) ?? freePlace([...near.slice(1), ...far], [...taken, ...others, box], pane); // beside its box, it leaves it readable
-    if (free !== null && !overlap(free, box)) group.append(leader(free, box));
-    return free ?? freePlace(near, taken, pane);
+// Cards are texts on the screen near a box: {lines, kind, box, sized, ways}. sized(width of the text) gives the size of a card, and
+// ways(width, height) lists of places, the best first, each with what these places may not cover.
+
+// Return a card for a box that is too small to be read. It covers its box, or stands beside it, and covers none of the other boxes and
+// cards; if there is no such place, it covers boxes.
+function cardOf(lines, kind, box, others, taken, pane) {
+  const grown = (size, own) => (own < 1.6 * size ? Math.max(size, own) : size); // it covers a box of about its size wholly
+  const inPane = (rect) => moved(rect, clamp(0, 4 - rect.left, pane.width - 4 - rect.right), clamp(0, 4 - rect.top, pane.height - 4 - rect.bottom));
+  const ways = (w, h) => {
+    const [over, near, far] = [[rectAt(...middleOf(box), w, h)], besides(box, w, h), around(box, w, h)].map((rects) => rects.map(inPane));
+    return [[over, [...taken, ...others]], [[...near, ...far], [...taken, ...others, box]], [[...over, ...near], taken]];
   };
-  return { group, texts, place, row, lines };
+  return { lines, kind, box, ways, sized: (width) => [grown(width + 1.2 * camera.TEXT, box.width), grown((1.4 * lines.length + 0.5) * camera.TEXT, box.height)] };
+}
+
+// Return the name of a box as a card beside it, or (`isFar`) further away, where it covers none of the other boxes and cards.
+function tagOf(name, box, others, taken, isFar) {
+  const ways = (w, h) => [isFar ? [around(box, w, h), [...taken, ...others, box]] : [besides(box, w, h), [...taken, ...others]]];
+  return { lines: [name], kind: "tag", box, ways, sized: (width) => [width + 4, 1.3 * camera.TEXT] };
 }
 
 const clamp = (at, least, most) => Math.max(least, Math.min(most, at));
+const middleOf = ({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2];
+const moved = ({ left, right, top, bottom }, dx, dy) => ({ left: left + dx, right: right + dx, top: top + dy, bottom: bottom + dy });
 
-const around12 = nd.range(12).map((i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]); // twelve directions
-
-// Return a line from a card beside a box to the box.
-function leader(rect, box) {
-  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-  return svgElement("path", { class: "leader", d: `M${clamp(x, rect.left, rect.right)} ${clamp(y, rect.top, rect.bottom)}L${clamp((rect.left + rect.right) / 2, box.left, box.right)} ${clamp((rect.top + rect.bottom) / 2, box.top, box.bottom)}` });
+// Return the places beside a box: above, below, right and left of it, in line with its sides, and at its corners.
+function besides(box, w, h) {
+  const [dx, dy, aligned] = [(box.width + w) / 2 + 2, (box.height + h) / 2 + 2, (w - box.width) / 2];
+  const steps = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
+  return steps.map((step) => moved(rectAt(...middleOf(box), w, h), ...step));
 }
 
-// Return the name of a box as a card beside it, or (`isFar`) further away with a line to it, where it covers none of the other boxes and cards.
-function tagOf(name, box, taken, others, pane, isFar) {
-  const text = svgElement("text", { class: "label name" });
-  const group = svgElement("g", { class: "card tag" }, text);
-  const place = (width) => {
-    const [w, h] = [width + 4, camera.TEXT * 1.3];
-    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-    const [dx, dy] = [(box.right - box.left + w) / 2 + 2, (box.bottom - box.top + h) / 2 + 2];
-    const aligned = (w - box.right + box.left) / 2;
-    const beside = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [aligned, -dy], [-aligned, -dy], [aligned, dy], [-aligned, dy], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
-    const near = freePlace(beside.map(([sx, sy]) => rectAt(x + sx, y + sy, w, h)), [...taken, ...others], pane);
-    if (!isFar) return near;
-    const far = freePlace(nd.range(8).flatMap((i) => around12.map(([a, b]) => rectAt(x + a * (dx + (i + 1) * h), y + b * (dy + (i + 1) * h), w, h))), [...taken, ...others, box], pane);
-    if (far !== null) group.append(leader(far, box));
-    return far;
-  };
-  return { group, texts: [text], place, row: camera.TEXT * 1.4, lines: [name] };
+// Return the places around a box in twelve directions, further and further away.
+function around(box, w, h) {
+  const [dx, dy] = [(box.width + w) / 2, (box.height + h) / 2];
+  const angles = nd.range(12).map((i) => (i * Math.PI) / 6);
+  return nd.range(8).flatMap((i) => angles.map((angle) => moved(rectAt(...middleOf(box), w, h), Math.cos(angle) * (dx + (i + 1) * h), Math.sin(angle) * (dy + (i + 1) * h))));
 }
 
-// Add cards to the drawing, the most important first, and return those that have a place.
+// Add cards to the drawing, the most important first, and return those that have a place. A card away from its box has a line to it.
 function dealt(cards, host, pane, taken) {
-  const most = Math.min(pane.width - 40, camera.TEXT * 20);
   const size = camera.TEXT / 13;
-  const placed = [];
-  for (const { group, texts, place, row, lines, index } of cards) {
-    texts.forEach((text, i) => setText(text, fitting([lines[i]], i === 0 ? "name" : "more", most / size)));
-    const rect = place(Math.max(...texts.map((text, i) => widthOf(text.textContent, i === 0 ? "name" : "more"))) * size);
-    if (rect === null) continue;
-    texts.forEach((text, line) => setAttributes(text, { "text-anchor": "middle", x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2 + row * (line - lines.length / 2 + 0.74) }));
-    group.prepend(svgElement("rect", { x: rect.left, y: rect.top, width: rect.right - rect.left, height: rect.bottom - rect.top, rx: 6 }));
+  const kindOf = (i) => (i === 0 ? "name" : "more");
+  return cards.filter(({ lines, kind, box, ways, sized, about = {} }) => {
+    const texts = lines.map((line, i) => fitting([line], kindOf(i), Math.min(pane.width - 40, camera.TEXT * 20) / size));
+    const [w, h] = sized(size * Math.max(...texts.map((text, i) => widthOf(text, kindOf(i)))));
+    const rect = ways(w, h).reduce((found, [rects, covered]) => found ?? freePlace(rects, covered, pane), null);
+    if (rect === null) return false;
     taken.push(rect);
-    placed.push({ group, index });
-  }
-  host.append(...placed.map(({ group }) => group));
-  return placed;
+    const [[x, y], [bx, by]] = [rect, box].map(middleOf);
+    const leader = { class: "leader", d: `M${clamp(bx, rect.left, rect.right)} ${clamp(by, rect.top, rect.bottom)}L${clamp(x, box.left, box.right)} ${clamp(y, box.top, box.bottom)}` };
+    const written = texts.map((text, i) => svgElement("text", { class: `label ${kindOf(i)}`, "text-anchor": "middle", x, y: y + 1.4 * camera.TEXT * (i - texts.length / 2 + 0.74) }, text));
+    host.append(svgElement("g", { class: `card ${kind}`, ...about }, svgElement("rect", { x: rect.left, y: rect.top, width: w, height: h, rx: 6 }), overlap(rect, box) ? null : svgElement("path", leader), ...written));
+    return true;
+  });
 }

@@ -25,10 +25,7 @@ const play = {
 
   aim(number, i) {
     this.at.set(number, i);
-    for (const row of this.parts.rows.filter(({ node }) => node === number)) {
-      this.frame(row);
-      row.index.value = indexOf(i, original.nodes[number].values[0].shape);
-    }
+    for (const row of this.parts.rows) if (row.node === number) this.frame(row);
     render();
   },
 
@@ -54,32 +51,30 @@ const play = {
     render();
   },
 
-  // Return all changes of values against the program's run: the change of the loss that the run's gradients predict, the true one,
-  // and the second-order term, which is half the change of the gradients times the change of the values.
+  // Return all changes of values against the program's run: the change of the loss that the run's gradients predict, and the true one.
   nudge() {
-    const found = { moved: [], predicted: 0, second: 0, truth: this.loss() - this.loss(original) };
+    const found = { moved: [], predicted: 0, truth: this.loss() - this.loss(original) };
     for (const [key, edit] of Object.entries(editing.edits)) {
       const node = Number(key);
-      const [before, after] = [original, graph].map(({ nodes }) => nodes[node].gradients[0].values);
+      const { values: before } = original.nodes[node].gradients[0];
       const from = original.nodes[node].operation === null ? original.nodes[node].values[0].values : null;
       edit.forEach((value, i) => {
         const by = from === null ? value : value - from[i];
         if (by === 0) return;
         found.moved.push({ node, i, by, slope: before[i] });
         found.predicted += before[i] * by;
-        found.second += ((after[i] - before[i]) * by) / 2;
       });
     }
     return found;
   },
 
   // Say the same in words, one sentence for each number.
-  told({ moved, predicted, second, truth }) {
+  told({ moved, predicted, truth }) {
     const text = (x) => numberText(x, state.digits);
     const [{ node, by, slope }] = moved;
     const how = moved.length === 1 ? `${equation.derivativeText(node)} · ${word("nudgeName")} = ${text(slope)} · ${text(by)}` : word("nudgeMany", { count: moved.length });
     const gap = truth - predicted;
-    return [word("nudgePredicted", { how, x: text(predicted) }), word("nudgeTruth", { name: labelOf(graph.end[0]), x: text(truth) }), word("nudgeGap", { gap: text(Math.abs(gap) < 1e-12 * Math.abs(truth) ? 0 : gap), second: text(second) })];
+    return [word("nudgePredicted", { how, x: text(predicted) }), word("nudgeTruth", { name: labelOf(graph.end[0]), x: text(truth) }), word("nudgeGap", { gap: text(Math.abs(gap) < 1e-12 * Math.abs(truth) ? 0 : gap) })];
   },
 
   descend(times) {
@@ -146,7 +141,7 @@ const play = {
 
   // Make the parts for one value: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
   row(node) {
-    const [{ shape, values }] = original.nodes[node].values;
+    const [{ values }] = original.nodes[node].values;
     const name = labelOf(node);
     const row = { node };
     const isLeaf = original.nodes[node].operation === null;
@@ -159,19 +154,20 @@ const play = {
     row.field.addEventListener("change", () => editing.set(node, this.element(node), row.field.value));
     row.gradient = element("div", { class: "live small" });
     row.ghost = element("del", { class: "ghost small", title: word("ghost") });
-    row.index = values.length === 1 ? null : element("input", { class: "index", size: 6, autocomplete: "off", "aria-label": word("element", { name }), title: word("element", { name }), "data-key": `index${node}` });
-    row.index?.addEventListener("change", () => {
-      const index = (row.index.value.match(/-?\d+/g) ?? []).map(Number).map((i, axis) => (i < 0 ? i + shape[axis] : i));
-      const fits = index.length === shape.length && index.every((i, axis) => i >= 0 && i < shape[axis]);
-      this.aim(node, fits ? nd.strides(shape).reduce((sum, step, axis) => sum + step * index[axis], 0) : this.element(node));
-    });
+    row.index = values.length === 1 ? null : button(`index${node}`, "", () => this.choose(node), { class: "link index", title: word("element", { name }) });
     this.frame(row);
     this.parts.rows.push(row);
-    const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", { title: name }, name), row.index);
+    const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", {}, ...wordsOf(name).flatMap((part) => [part, element("wbr")])), row.index);
     return element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
   },
 
   element: (node) => play.at.get(node) ?? 0,
+
+  // Show the map of a value, in which the reader chooses the element.
+  choose(node) {
+    select(node);
+    find("node-section").scrollIntoView();
+  },
 
   // Return the range of the slider around the run's value: twice its size to each side, and at least 1.
   reach(node, i) {
@@ -252,7 +248,7 @@ const play = {
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const { shape, values } = original.nodes[leaf].values[0];
-    if (index && document.activeElement !== index) index.value = indexOf(at, shape);
+    if (index) setText(index, indexOf(at, shape));
     const label = `${equation.derivativeText(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);

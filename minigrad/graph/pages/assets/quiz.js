@@ -126,37 +126,27 @@ const quiz = {
 
   // --- the question for the next edge ---
 
-  // Return "ready" if an edge may be next, because the gradient of its target is complete. Else "early", "used", or "constant".
-  stands(edge) {
-    const { target, raw } = graph.edges[edge];
-    if (raw === null) return "constant";
-    if (timeline.began[edge] <= state.step) return "used";
-    return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
+  // Return whether an edge may be next, because the gradient of its target is complete.
+  isReady(edge) {
+    const { target } = graph.edges[edge];
+    return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0);
   },
 
-  // Answer with a line that stands for these edges.
-  choose(edges) {
-    if (!this.asksEdge() || edges.length === 0) return;
+  // Answer that this edge is next.
+  choose(edge) {
     const step = state.step + 1;
     const next = graph.steps[step - 1][1];
-    const edge = edges.includes(next) ? next : edges.find((one) => this.stands(one) === "ready") ?? edges[0];
-    const stands = this.stands(edge);
-    this.count("edge", step, stands === "ready");
-    const names = this.names(edge);
-    if (stands !== "ready") {
-      this.said = { right: false, text: word(`edge_${stands}`, names) };
-      return render();
-    }
-    const said = { right: true, text: edge === next ? word("edge_right", names) : word("edge_also", this.names(next)) };
-    go(step);
-    this.said = said;
+    const isReady = this.isReady(edge);
+    this.count("edge", step, isReady);
+    if (isReady) go(step);
+    this.said = { right: isReady, text: !isReady ? word("edge_early", this.names(edge)) : edge === next ? word("edge_right", this.names(edge)) : word("edge_also", this.names(next)) };
     render();
   },
 
-  // Return the edges to choose from without a mouse: the next one and up to three later ones.
+  // Return the edges to choose from: the next one and up to three later ones.
   candidates() {
     const soon = graph.steps.slice(state.step, state.step + 60).filter(([kind]) => kind === "product");
-    const picked = [...new Set([0, 2, 4, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);
+    const picked = [...new Set([0, 1, 3, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);
     return picked.sort((a, b) => labelOf(graph.edges[a].source).localeCompare(labelOf(graph.edges[b].source)) || a - b);
   },
 
@@ -164,7 +154,7 @@ const quiz = {
     const own = lesson.question("edge", state.step + 1)?.text?.[words.language];
     const choices = this.candidates().map((edge) => {
       const { source, target } = this.names(edge);
-      return button(`edge${edge}`, `${target} → ${source}`, () => this.choose([edge]));
+      return button(`edge${edge}`, `${target} → ${source}`, () => this.choose(edge));
     });
     const label = { role: "group", "aria-label": word("edgeChoices"), class: "row" };
     return [element("p", { class: "question" }, own ?? word("ask_edge")), element("div", label, ...choices)];

@@ -1,13 +1,39 @@
 // Draws attention as ribbons from words to words: the width is the weight. The heads have colours, and lie side by side.
 
-// Return the ribbons of weights, [query, key, weight, head], between two columns of words. `heads` is their number; the ribbons of one
-// head have one colour. `pale` is their opacity.
-function ribbonsOf(weights, { wide, row, largest, heads, pale = 1 }) {
-  const most = (0.85 * row) / heads;
-  return [...weights].sort((a, b) => b[2] - a[2]).map(([i, j, weight, head]) => {
-    const [y1, y2] = [i, j].map((place) => (row * (place + 0.5) + (head - (heads - 1) / 2) * most).toFixed(1));
+const ribbons = (() => {
+  const [row, wide] = [24, 150];
+
+  function ribbon([i, j, weight, head], count, largest, pale) {
+    const most = (0.85 * row) / count;
+    const [y1, y2] = [i, j].map((place) => (row * (place + 0.5) + (head - (count - 1) / 2) * most).toFixed(1));
     const share = Math.min(1, weight / largest);
-    const look = { class: heads === 1 ? "ribbon" : `ribbon k${head % 6}`, "stroke-width": Math.max(0.7, share * most).toFixed(2), "stroke-opacity": (pale * (0.2 + 0.75 * share)).toFixed(3) };
+    const look = { class: count === 1 ? "ribbon" : `ribbon k${head % 6}`, "stroke-width": Math.max(0.7, share * most).toFixed(2), "stroke-opacity": (pale * (0.2 + 0.75 * share)).toFixed(3) };
     return svgElement("path", { d: `M0 ${y1}C${wide / 2} ${y1} ${wide / 2} ${y2} ${wide} ${y2}`, ...look });
-  });
-}
+  }
+
+  // Return two columns of words with the ribbons between them. `heads` has for each head that is shown its rows of weights. `asked`,
+  // {side, place}, is the word under the pointer or with the focus: its weights (the mean of the heads) stand beside the other words.
+  // A column is `room` wide, and fit(text, width) cuts a word that is longer.
+  function view({ tokens, heads, asked, ask, room, fit = (text) => text }) {
+    const all = heads.flatMap((rows, head) => rows.flatMap((weights, i) => Array.from(weights, (weight, j) => [i, j, weight, head])));
+    const largest = all.reduce((most, one) => Math.max(most, one[2] || 0), 0) || 1;
+    const near = asked.side === null ? all : all.filter((one) => one[asked.side] === asked.place);
+    const shown = near.filter((one) => one[2] >= 0.02 * largest).sort((a, b) => b[2] - a[2]);
+    const token = (text, place, side) => {
+      const among = asked.side === null || asked.side === side ? [] : near.filter((one) => one[side] === place);
+      const share = among.length === 0 ? null : among.reduce((sum, one) => sum + one[2], 0) / among.length;
+      const said = [fit(text, room - (share === null ? 6 : 44)), share?.toFixed(2) ?? ""];
+      const look = { class: asked.side === side && asked.place === place ? "token asked" : "token", "text-anchor": side === 0 ? "end" : "start", x: side === 0 ? room - 6 : room + wide + 6, y: row * (place + 0.5) + 4.5 };
+      const made = svgElement("text", { ...look, tabindex: "0", role: "button", "data-key": `token ${side} ${place}`, "data-weight": share }, svgElement("title", {}, text), (side === 0 ? said.reverse() : said).filter(Boolean).join(" "));
+      for (const kind of ["pointerenter", "focus"]) made.addEventListener(kind, () => ask({ side, place }));
+      return made;
+    };
+    const lines = shown.map((one) => ribbon(one, heads.length, largest, asked.side === null ? 0.8 : 1));
+    const drawing = svgElement("svg", { class: "ribbons", viewBox: `0 0 ${2 * room + wide} ${row * Math.max(...tokens.map((texts) => texts.length))}` },
+      svgElement("g", { transform: `translate(${room} 0)` }, ...lines), ...tokens.flatMap((texts, side) => texts.map((text, i) => token(text, i, side))));
+    drawing.addEventListener("pointerleave", () => ask({ side: null, place: null }));
+    return drawing;
+  }
+
+  return { view };
+})();

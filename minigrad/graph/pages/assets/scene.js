@@ -11,40 +11,20 @@ function nodeTexts(number) {
   const known = timeline.known(number, step);
   const hidden = quiz.hidesGradient(number);
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
-  const ghost = known ? editing.ghost(number) : null;
+  const value = (known && values.map(shortText).join(", ")) || "–";
   return {
-    names: node.named ? shortened(labelOf(number)) : [labelOf(number), node.operation && equation.brief(number), node.operation].filter(Boolean),
+    names: node.named ? [labelOf(number)] : [labelOf(number), node.operation && equation.brief(number), node.operation].filter(Boolean),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
     oddGradient: gradients.some(isOdd),
-    value: valueTexts(known ? values.map(shortText).join(", ") || "–" : "–", labelOf(number), ghost?.value),
+    value: [value === labelOf(number) ? "" : value], // a constant has it as its name
     valueArray: values.length === 1 ? values[0] : null,
     slice: values.length === 1 && values[0] ? depends.slice(number) : null,
-    gradient: hidden ? [`${GRADIENT} ?`] : ghosted(gradientTexts(number, gradients), ghost?.gradient),
+    gradient: hidden ? [`${GRADIENT} ?`] : gradientTexts(number, gradients),
     gradientArray: hidden || gradients.length !== 1 ? null : gradients[0],
     has: gradients.some((gradient) => gradient !== null),
   };
-}
-
-// Return a label, and the label without the round of its loops if nothing else is called so.
-const shortened = (() => {
-  const taken = new WeakMap();
-  return (label) => {
-    if (!taken.has(graph)) taken.set(graph, new Set(graph.nodes.map((_, number) => labelOf(number))));
-    const [short] = label.split(" · ");
-    return short === label || taken.get(graph).has(short) ? [label] : [label, short];
-  };
-})();
-
-// Return the value as text; if it was edited, after the value of the program's run; empty if the name shows it already (a constant).
-function valueTexts(text, name, before) {
-  if (text === name) return [""];
-  return before ? [`${before} → ${text}`, text] : [text];
-}
-
-function ghosted(texts, before) {
-  return before && texts[0] !== "" ? [`${GRADIENT} ${before} → ${texts.at(-1).replace(`${GRADIENT} `, "")}`, texts.at(-1)] : texts;
 }
 
 // Return whether an array holds an infinity or NaN.
@@ -73,7 +53,7 @@ class SceneView {
     Object.assign(this, { host, number: null, iteration: 0, whole: false, current: [], shown: null, handle: null });
     this.picture = new Picture(host);
     const group = (name) => (this[name] = svgElement("g", { class: name }));
-    this.svg = svgElement("svg", { class: "scene" }, markers(), group("world"), group("amount"), group("tags"), group("cards"));
+    this.svg = svgElement("svg", { class: "scene" }, markers(), group("world"), group("tags"), group("cards"));
     this.pulses = svgElement("g", { class: "pulses" });
     host.append(this.svg);
     this.measure();
@@ -98,7 +78,7 @@ class SceneView {
     this.iteration = iteration;
     if (number === this.number) return;
     this.number = number;
-    this.lines = this.scene.lines.map((line, i) => new LineView(line, i));
+    this.lines = this.scene.lines.map((line) => new LineView(line));
     this.boxes = this.scene.boxes.map((box, i) => new BoxView(box, i));
     this.world.replaceChildren(...this.lines.map((line) => line.group), this.pulses, ...this.boxes.map((box) => box.group));
     camera.scale = 0; // the old position was in another scene
@@ -145,9 +125,16 @@ class SceneView {
     const at = timeline.at(state.step);
     const ends = (this.current = this.ends());
     const lit = { ...look, receives: at?.source ?? null, applies: at?.target ?? null, active: new Map(ends.map((end) => [end.box, end])) };
+    // A name has the round of its loops if another box is called so without it.
+    const labels = new Set(this.boxes.flatMap(({ index }) => {
+      const { node, result } = places.box(this.number, index, this.iteration);
+      return (node ?? result) === null ? [] : [labelOf(node ?? result)];
+    }));
+    const shorts = [...labels].map((label) => label.split(" · ")[0]);
+    const isAlone = (short) => shorts.indexOf(short) === shorts.lastIndexOf(short);
+    lit.short = (label) => (isAlone(label.split(" · ")[0]) ? label.split(" · ")[0] : label);
     this.setUnit();
-    const selected = places.boxOf(this.number, this.iteration, look.selected);
-    for (const line of this.lines) line.update(this.iteration, at, selected);
+    for (const line of this.lines) line.update(this.iteration, at);
     for (const box of this.boxes) box.update(places.box(this.number, box.index, this.iteration), lit);
   }
 
@@ -194,19 +181,16 @@ class SceneView {
   // Fly to the place of the camera.
   fly() {
     cancelAnimationFrame(this.handle);
-    if (this.shown === null || still()) return this.place();
-    const from = this.picture.viewOf(this.number, this.iteration, this.shown);
+    const from = this.shown && this.picture.viewOf(this.number, this.iteration, this.shown);
     const to = { scale: camera.scale, x: camera.x, y: camera.y };
-    const { length, at } = camera.flight(from, to, this.pane);
-    if (!(length > 0.01)) return this.place();
-    const time = Math.min(1500, Math.max(300, length * 420));
+    if (from === null || still() || Object.keys(to).every((part) => Math.abs(from[part] - to[part]) < 1e-6)) return this.place();
     this.svg.classList.add("flying");
     let start = null;
     const next = (now) => {
       start ??= now;
-      const t = Math.min(1, (now - start) / time);
-      if (t === 1) return this.place();
-      this.drawAt(at(t * t * (3 - 2 * t)), true);
+      const t = (now - start) / 600; // ms
+      if (t >= 1) return this.place();
+      this.drawAt(camera.between(from, to, this.pane, t * t * (3 - 2 * t)), true);
       this.handle = requestAnimationFrame(next);
     };
     this.drawAt(from, true);
@@ -236,7 +220,7 @@ class SceneView {
     const { pane } = this;
     const taken = [];
     const rects = this.boxes.map(({ about }) => camera.rect(about));
-    const cards = this.current.flatMap((end) => {
+    const cards = (state.whole ? [] : this.current).flatMap((end) => {
       const box = this.boxes[end.box];
       const inside = box !== undefined && camera.isInside(box.about, pane);
       if (box === undefined) return [];
@@ -246,9 +230,8 @@ class SceneView {
       if (readable && !isLast) taken.push(camera.rect(box.about));
       setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
       if (readable) return [];
-      const made = card([labelOf(end.node), text].filter(Boolean), rects[end.box], taken, rects.filter((_, i) => i !== end.box), pane, end.end);
-      setAttributes(made.group, { "data-end": end.end, "data-box": end.box, role: "button" });
-      return [made];
+      const made = cardOf([labelOf(end.node), text].filter(Boolean), end.end, rects[end.box], rects.filter((_, i) => i !== end.box), taken, pane);
+      return [{ ...made, about: { "data-end": end.end, "data-box": end.box, role: "button" } }];
     });
     this.cards.replaceChildren();
     dealt(cards, this.cards, pane, taken);
@@ -258,8 +241,7 @@ class SceneView {
       const covered = covers.some((other) => overlap(other, rect)) && (group.dataset.end === undefined || group.dataset.carded !== undefined);
       setAttributes(group, { "data-mute": covered ? "covered" : this.hasName(rect) ? null : "beyond" });
     }
-    this.tag([...taken]);
-    this.showAmount(taken);
+    this.tag(taken);
     this.showPulses();
   }
 
@@ -269,82 +251,40 @@ class SceneView {
     return width > this.pane.width || height > this.pane.height || inSight(name, this.pane);
   }
 
-  // Write the name of a box that the pane's edge cuts into the part that is in the pane, if it fits.
-  nameAtEdge({ group, about, names }, taken) {
-    if (group.dataset.mute !== "beyond") return [];
-    const { width, height } = this.pane;
-    const rect = camera.rect(about);
-    const seen = { left: Math.max(0, rect.left), right: Math.min(width, rect.right), top: Math.max(0, rect.top), bottom: Math.min(height, rect.bottom) };
-    const [x, y, row] = [(seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2, 1.3 * camera.TEXT];
-    const lines = taken.some((other) => overlap(other, seen)) ? [] : named(names, ((seen.right - seen.left - 8) * 13) / camera.TEXT, Math.floor((seen.bottom - seen.top) / row), true);
-    return lines.map((line, i) => svgElement("text", { class: "label name", "text-anchor": "middle", x, y: y + row * (i - lines.length / 2 + 0.78) }, line.trim()));
-  }
-
   // In the whole program, write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the
-  // box, where it covers neither another box nor a name; or else into the box in lines of words, or further away, or in any letters.
+  // box, where it covers neither another box nor a name; or else into the box in several lines, or further away.
   tag(taken) {
-    if (!this.whole) return this.tags.replaceChildren(...this.boxes.flatMap((box) => this.nameAtEdge(box, taken)));
+    this.tags.replaceChildren();
+    if (!this.whole) return;
     const rects = this.boxes.map(({ about }) => camera.rect(about));
     const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
-    this.tags.replaceChildren();
     const untagged = (boxes, isFar) => {
-      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], taken, rects.filter((_, i) => i !== index), this.pane, isFar) }));
+      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), taken, isFar) }));
       const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
       for (const box of placed) box.texts.name.replaceChildren();
       return boxes.filter((box) => !placed.has(box));
     };
     const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(1)), false);
-    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze(Infinity, true)), true)) if (!box.squeeze()) box.shorten(this.boxes);
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze();
     for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 
-  // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there, and all
-  // merge into the box. It travels once: a zoom or a click does not send it again.
+  // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it
+  // again. In the overview the pulses of the steps before travel on.
   showPulses() {
-    if (overview.handle !== null) return; // it sends its own
     const key = [state.step, this.number, this.iteration, quiz.hides(state.step)].join();
-    if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step)));
+    if (key !== this.sent || graph !== this.sentIn) {
+      if (!state.whole) this.pulses.replaceChildren();
+      this.pulses.append(...this.pulseOf(timeline.at(state.step)));
+    }
     Object.assign(this, { sent: key, sentIn: graph });
     for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
   }
 
-  // Return a pulse on the line of an edge, in a list; an empty list if the edge is inside a closed box.
-  pulse(edge, kind, array) {
-    const line = this.lineWith([edge]);
-    return line ? [svgElement("path", { class: `pulse ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array), "stroke-width": thickness(array) / camera.scale })] : [];
-  }
-
-  pulsesOf(at) {
-    if (at === null || at.edge === null) return [];
-    const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
-    const waiting = timeline.arrived(at.source, graph.edges[at.edge].output, state.step).filter(({ edge }) => edge !== at.edge);
-    return [...this.pulse(at.edge, `travels${half}`, amountOrRaw(state.step)), ...waiting.flatMap(({ edge }) => this.pulse(edge, "waits", amountOf(edge)))];
-  }
-
-  // Write the result of the step at its line if it fits.
-  showAmount(taken) {
-    this.amount.replaceChildren();
-    const at = timeline.at(state.step);
-    if (at === null || at.kind === "forward") return;
-    const line = this.current.find((end) => end.line)?.line;
-    if (!line) return;
-    const array = amountOrRaw(state.step);
-    const cells = array && heat.grid(array, depends.slice(at.source, array) ?? heat.sliceOf([array]));
-    const boxes = this.boxes.map((box) => camera.rect(box.about));
-    const points = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9].map((share) => line.path.getPointAtLength(share * line.path.getTotalLength())).map((at) => camera.point([at.x, at.y]));
-    const long = line.path.getTotalLength() * camera.scale;
-    // It lies beside its line, or on it if most of the line stays in sight.
-    const free = (width, size) => freePlace(points.flatMap(([x, y]) => [...(long > 3 * Math.max(width, size) ? [[0, 0]] : []), [0, -1], [0, 1], [1, 0], [-1, 0], [-1, 1], [1, 1], [-1, -1], [1, -1]].map(([dx, dy]) => rectAt(x + dx * (width / 2 + 8), y + dy * (size / 2 + 6), width + 12, size + 12))), [...boxes, ...taken], this.pane);
-    const unit = camera.TEXT / 12;
-    const each = cells && [9, 6, 4, 2.5].map((px) => px * unit).find((px) => px * Math.max(cells.rows, cells.columns) <= 66 * unit && free(cells.columns * px + 8, cells.rows * px + 8));
-    const size = cells ? cells.rows * each + 8 : camera.TEXT * 1.6;
-    const width = cells ? cells.columns * each + 8 : (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
-    const rect = cells && !each ? null : free(width, size);
-    if (rect === null) return;
-    const [x, y] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
-    const label = svgElement("text", { class: "label", "text-anchor": "middle", x, y: y + camera.TEXT * 0.37 }, amountText(state.step));
-    const badge = svgElement("rect", { class: cells ? "frame" : null, x: x - width / 2, y: y - size / 2, width, height: size, rx: cells ? 5 : size / 2 });
-    this.amount.append(badge, cells ? heat.cells(array, x - width / 2 + 4, y - size / 2 + 4, each, cells) : label);
+  // Return the pulse of a step in a list, which is empty if its line is inside a closed box.
+  pulseOf(at) {
+    const line = at?.edge == null ? undefined : this.lineWith([at.edge]);
+    return line ? [svgElement("path", { class: "pulse", d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(amountOrRaw(state.step)) })] : [];
   }
 }
 
@@ -358,9 +298,6 @@ function thickness(array) {
   if (!Number.isFinite(size)) return 14;
   return size === 0 ? 1.5 : 3 + 11 * Math.min(1, Math.max(0, 1 + Math.log10(size / thickness.most) / 6));
 }
-
-// Return a short text for the array that a step carries.
-const amountText = (step) => (quiz.hides(step) ? "?" : shortText(amountOrRaw(step)));
 
 function markers() {
   const marker = (name) => svgElement("marker", { id: `arrow-${name}`, class: `arrow ${name}`, viewBox: "0 0 8 8", refX: "7", refY: "4", markerWidth: "8", markerHeight: "8", orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" }, svgElement("path", { d: "M0 .5L8 4L0 7.5z" }));

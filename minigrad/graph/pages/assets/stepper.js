@@ -13,6 +13,8 @@ const state = {
   hover: null,
   cell: 0, // the element that the equation of an elementwise operation shows
   playing: null,
+  whole: false, // whether playing shows the whole program, in so many seconds
+  seconds: 10,
   digits: false,
   matches: new Set(),
   match: -1,
@@ -24,7 +26,7 @@ const view = new SceneView(find("graph"));
 
 function render(fly = false, node = null) {
   view.show(state.scene, state.iteration);
-  if (fly || camera.scale === 0) view.aim(node);
+  if (fly || camera.scale === 0) view.aim(node, state.whole);
   draw();
   if (fly) view.nearer();
   if (fly) view.fly();
@@ -118,7 +120,6 @@ function announce() {
 // Going from step to step
 
 function go(step) {
-  overview.stop();
   state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
   state.cell = 0;
   if (timeline.at(state.step) !== null) {
@@ -138,7 +139,7 @@ function go(step) {
 
 // Show the scene of the step. Before the first step, and at the last one, that is the whole program.
 function follow() {
-  const target = state.step === timeline.count ? undefined : timeline.at(state.step)?.target;
+  const target = state.whole || state.step === timeline.count ? undefined : timeline.at(state.step)?.target;
   state.scene = target === undefined ? 0 : places.ofNode(target);
   state.iteration = target === undefined ? 0 : places.iterationOfNode[target];
 }
@@ -219,77 +220,34 @@ function chooseCell(flat) {
 
 // Playing
 
-function playOn() {
+function playOn(whole = false) {
   if (state.step === timeline.count) go(0);
+  state.whole = whole;
+  const pause = () => (whole ? Math.max(50, (1000 * state.seconds) / timeline.count) : 1000 / Number(find("speed").value));
   const next = () => {
     const { playing } = state;
-    go(state.step + 1);
+    go(state.step + (whole ? Math.ceil((timeline.count * pause()) / 1000 / state.seconds) : 1));
     if (state.playing !== playing) return;
-    if (lesson.places().includes(state.step) || quiz.on) stop();
-    else state.playing = setTimeout(next, 1000 / Number(find("speed").value));
+    if ((!whole && lesson.places().includes(state.step)) || quiz.on) stop();
+    else state.playing = setTimeout(next, pause());
     renderControls();
   };
-  state.playing = setTimeout(next, 1000 / Number(find("speed").value));
+  state.playing = setTimeout(next, pause());
   renderControls();
 }
 
 function stop() {
   clearTimeout(state.playing);
-  state.playing = null;
+  Object.assign(state, { playing: null, whole: false });
 }
 
-// Shows the whole program in ten seconds: the values fill in, then the gradients flow back, each as a pulse of its width.
-const overview = {
-  SECONDS: 10,
-  FORWARD: 0.4, // the share of the time for the forward pass
-  handle: null,
-
-  toggle() {
-    if (overview.handle !== null) return overview.stop();
-    if (quiz.on || lesson.asks) return setText(find("live"), word("overviewAsks"));
-    wholeProgram();
-    view.pulses.replaceChildren();
-    overview.show(Math.min(1, timeline.count));
-    const start = performance.now();
-    const next = (now) => {
-      const t = (now - start) / 1000 / overview.SECONDS;
-      const [turn, rest] = [timeline.turn, timeline.count - timeline.turn];
-      overview.show(Math.max(1, Math.ceil(t < overview.FORWARD ? (t / overview.FORWARD) * turn : turn + ((t - overview.FORWARD) / (1 - overview.FORWARD)) * rest)));
-      if (t < 1) overview.handle = requestAnimationFrame(next);
-      else overview.stop();
-    };
-    overview.handle = requestAnimationFrame(next);
-  },
-
-  // Show a step of the whole program, and send the pulses of the steps since the last one.
-  show(step) {
-    const from = state.step;
-    state.step = Math.min(step, timeline.count);
-    document.body.classList.toggle("in-backward", state.step > timeline.turn);
-    light();
-    view.current = [];
-    view.place();
-    renderControls();
-    if (!still()) for (let one = from + 1; one <= state.step; one++) view.pulses.append(...overview.pulses(timeline.at(one)));
-  },
-
-  pulses({ kind, edge, target }) {
-    const made = kind === "forward" ? operandsOf(target).flatMap((one) => view.pulse(one, "arrives", null)) : view.pulse(edge, "travels", amountOf(edge));
-    for (const one of made) one.addEventListener("animationend", () => one.remove());
-    return made;
-  },
-
-  stop() {
-    if (overview.handle === null) return;
-    cancelAnimationFrame(overview.handle);
-    overview.handle = null;
-    state.selected = graph.end[0];
-    draw();
-    view.current = [];
-    view.place();
-    link();
-  },
-};
+// Play the whole program in ten seconds: the values fill in, then the gradients flow back, each as a pulse of its width.
+function overview() {
+  if (state.playing !== null) return togglePlay();
+  if (quiz.on || lesson.asks) return setText(find("live"), word("overviewAsks"));
+  go(0);
+  playOn(true);
+}
 
 function togglePlay() {
   if (state.playing === null) return playOn();
@@ -333,12 +291,6 @@ function move(by) {
   view.boxes[to].group.focus({ preventScroll: true });
 }
 
-// Select the previous or the next expression in the program's text, and say what it is.
-function walk(by) {
-  select(code.beside(state.selected, by));
-  setText(find("live"), `${labelOf(state.selected)} ${endText(state.selected)}`);
-}
-
 const zoomBy = (factor) => {
   camera.zoom(factor, view.pane);
   view.place();
@@ -356,8 +308,8 @@ const KEYS = {
   "-": () => zoomBy(0.8),
   "0": wholeProgram,
   Escape: wholeProgram,
-  o: overview.toggle,
-  O: overview.toggle,
+  o: overview,
+  O: overview,
   p: toggleProjector,
   P: toggleProjector,
 };
@@ -371,10 +323,7 @@ function onKey(event) {
     if (!(target === find("timeline") && key === " ")) return;
   }
   const inGraph = find("graph").contains(target);
-  const inCode = find("code-pane").contains(target);
-  if (inCode && (key === "ArrowUp" || key === "ArrowDown")) walk(key === "ArrowUp" ? -1 : 1);
-  else if (inCode && key === "Enter") go(timeline.computed[state.selected]);
-  else if (inGraph && (key === "ArrowUp" || key === "ArrowDown")) move(key === "ArrowUp" ? -1 : 1);
+  if (inGraph && (key === "ArrowUp" || key === "ArrowDown")) move(key === "ArrowUp" ? -1 : 1);
   else if (key === " " && target.matches("button, input[type=checkbox], summary")) return;
   else if (KEYS[key] !== undefined) KEYS[key]();
   else return;

@@ -15,11 +15,6 @@ const written = (() => {
       const line = event.target.closest("[data-line]")?.dataset.line;
       if (line !== undefined && getSelection().isCollapsed) go(rows[line].steps[0]);
     });
-    host.addEventListener("keydown", (event) => {
-      if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
-      event.preventDefault();
-      move(event.key === "ArrowUp" ? -1 : 1);
-    });
     find("tab-code").addEventListener("click", () => choose(false));
     find("tab-written").addEventListener("click", () => choose(true));
     choose(data !== null && code.isEmpty);
@@ -33,13 +28,6 @@ const written = (() => {
     row.style.setProperty("--indent", indent);
     rows.push({ row, steps });
     for (const step of steps) linesOf.set(step, [...(linesOf.get(step) ?? []), i]);
-  }
-
-  // Go to the next or previous line that has steps.
-  function move(by) {
-    let line = (marked[0] ?? (by > 0 ? -1 : rows.length)) + by;
-    while (rows[line] && rows[line].steps.length === 0) line += by;
-    if (rows[line]) go(rows[line].steps[0]);
   }
 
   function choose(on) {
