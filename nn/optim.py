@@ -220,7 +220,7 @@ class Adam(Optimizer):
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        step = compiled_adam() if p.dtype.char in "fd" and p.flags.carray and not self.amsgrad else None
+        step = compiled_adam() if p.dtype == np.float32 and p.flags.carray and not self.amsgrad else None
         if step is None:
             super()._update_whole(p, g, state)
             return

@@ -15,11 +15,11 @@ _replaced: dict[str, Kernel | None] = {}  # by primitive, the NumPy kernel (or N
 
 
 def compiled_kernels(enabled: bool = True) -> None:
-    """Use loops compiled by numba for gelu and Adam.
+    """Use loops compiled by numba for gelu, layer_norm and Adam.
 
     The loops read memory once; NumPy reads it several times. The results are the same up to rounding, and do not depend on
-    the number of threads. The loops handle float32 and float64 on the host. Other arrays are computed as before. The
-    backward of a graph uses the kernels that were on when the graph was recorded.
+    the number of threads. The loops handle float32 on the host. Other arrays are computed as before. The backward of a graph
+    uses the kernels that were on when the graph was recorded.
 
     The first call of each function compiles it, which takes up to two seconds. numba stores the compiled code in
     ``__pycache__`` next to minigrad's files, and later processes read it from there. If that folder is not writable, numba

@@ -593,7 +593,7 @@ def test_momentum_may_be_switched_off_and_on() -> None:
 
 
 def test_reference_mode_knows_no_compiled_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    optimizer = Adam(parameters())
+    optimizer = Adam(parameters(np.float32))
     compiled_kernels()
     try:
         monkeypatch.setattr("minigrad.kernels.compiled.adam.adam_step", lambda *arguments: 1 / 0)

@@ -6,31 +6,20 @@ import numpy as np
 
 from ...engine.types import Array
 from . import elementwise
-from .arrays import FLOATS, over_elements, plain
+from .arrays import over_elements, plain
 
 
 def adam_step(
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    correction1: float,
-    correction2: float,
+    p: Array, g: Array, m: Array, v: Array, lr: float, beta1: float, beta2: float, eps: float, *corrections: float
 ) -> None:
     """Update the parameter ``p`` and the means ``m`` and ``v`` in place with the gradient ``g``, in one step of Adam.
 
-    In step t ``correction1`` is ``1 - beta1**t`` and ``correction2`` is ``1 - beta2**t``. Arrays that are not contiguous or
-    not of the dtype of ``p`` are copied, and the results are written back. If ``p`` is neither float32 nor float64, the step
-    is computed in float64.
+    In step t the two ``corrections`` are ``1 - beta1**t`` and ``1 - beta2**t``. The step is computed in float32. Arrays that
+    are of another dtype or not contiguous are copied, and the results are written back.
     """
-    dtype = p.dtype if p.dtype in FLOATS else np.dtype(np.float64)
-    written = [a if a.flags.carray and a.dtype == dtype else np.array(a, dtype, order="C") for a in (p, m, v)]
-    numbers = (lr / correction1, beta1, beta2, 1 / math.sqrt(correction2), eps)
-    over_elements(elementwise.adam, *written, plain(g, dtype), numbers=numbers)
+    written = [a if a.flags.carray and a.dtype == np.float32 else np.array(a, np.float32, order="C") for a in (p, m, v)]
+    numbers = (lr / corrections[0], beta1, beta2, 1 / math.sqrt(corrections[1]), eps)
+    over_elements(elementwise.adam, *written, plain(g), numbers=numbers)
     for array, changed in zip((p, m, v), written):
         if array is not changed:
             array[...] = changed

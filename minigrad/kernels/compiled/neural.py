@@ -1,4 +1,7 @@
-"""The compiled kernel of gelu, an alternative to ``kernels/numpy``. The loops are in ``elementwise.py``."""
+"""The compiled kernels of gelu and layer_norm for float32. Those of ``kernels/numpy`` compute other dtypes.
+
+This file prepares the arrays. The loops are in ``rows.py`` and ``elementwise.py``.
+"""
 
 from typing import Any
 
@@ -6,42 +9,48 @@ import numpy as np
 
 from ...engine.types import Array
 from ...rules import neural
-from ..numpy.activations import gelu_backward, gelu_forward
+from ...rules.ranges import variances_fit
+from ..numpy import activations, layer_norm
 from ..numpy.rows import Needs
-from . import elementwise
-from .arithmetic import CompiledLoop
-from .arrays import FLOATS, over_elements, plain
-
-
-def _elementwise(loop: CompiledLoop, x: Array) -> Array:
-    x = plain(x, x.dtype)
-    ans = np.empty(x.shape, x.dtype)
-    over_elements(loop, x, ans)
-    return ans
-
-
-def _elementwise_backward(loop: CompiledLoop, g: Array, kept: Array) -> tuple[Array]:
-    dx = np.empty(kept.shape, kept.dtype)
-    over_elements(loop, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
-    return (dx,)
+from . import elementwise, rows as by_rows
+from .arrays import matrix, over_elements, over_rows, plain
 
 
 def _gelu_forward(x: Array, approximate: str = "none") -> Any:
-    if x.dtype not in FLOATS or approximate not in ("none", "tanh"):
-        return NotImplemented
-    if approximate == "tanh":
-        return _elementwise(elementwise.gelu_tanh, x), None
-    if x.dtype == np.float64:  # compiling does not make a 16-digit error function faster
-        return gelu_forward(x, approximate)
-    return _elementwise(elementwise.gelu, x), None
+    if x.dtype != np.float32 or approximate not in ("none", "tanh"):
+        return activations.gelu_forward(x, approximate)
+    ans = np.empty(x.shape, x.dtype)
+    over_elements(elementwise.gelu if approximate == "none" else elementwise.gelu_tanh, plain(x), ans)
+    return ans, None
 
 
 def _gelu_backward(g: Array, needs: Needs, x: Array, saved: Any, approximate: str) -> tuple[Array]:
     if saved is not None:
-        return gelu_backward(g, needs, x, saved, approximate)
-    return _elementwise_backward(
-        elementwise.gelu_backward if approximate == "none" else elementwise.gelu_tanh_backward, g, x
-    )
+        return activations.gelu_backward(g, needs, x, saved, approximate)
+    loop = elementwise.gelu_backward if approximate == "none" else elementwise.gelu_tanh_backward
+    dx = np.empty(x.shape, x.dtype)
+    over_elements(loop, plain(g), plain(x), dx)
+    return (dx,)
+
+
+def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
+    if {x.dtype, gamma.dtype, beta.dtype} != {np.dtype(np.float32)} or not gamma.shape == beta.shape == x.shape[-1:]:
+        return layer_norm.layer_norm_forward(x, gamma, beta, eps)
+    rows, ans = matrix(x), np.empty(x.shape, x.dtype)
+    saved = np.empty((len(rows), 3), x.dtype)
+    over_rows(by_rows.layer_norm, len(rows), rows, plain(gamma), plain(beta), matrix(ans), saved, eps)
+    return (ans, saved) if variances_fit(saved[:, 2], eps) else NotImplemented
+
+
+def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x: Array, gamma: Array) -> tuple[Any, ...]:
+    if isinstance(saved, tuple):
+        return layer_norm.layer_norm_backward(g, needs, saved, x.shape, gamma)
+    rows, dx = matrix(g), np.empty(x.shape, x.dtype)
+    blocks = -(-len(rows) // by_rows.BLOCK)
+    d_gamma, d_beta = np.empty((2, blocks, rows.shape[1]), x.dtype)
+    over_rows(by_rows.layer_norm_backward, blocks, rows, matrix(x), plain(gamma), saved, matrix(dx), d_gamma, d_beta)
+    return dx, d_gamma.sum(axis=0), d_beta.sum(axis=0)
 
 
 neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)
+neural.layer_norm.kernel("compiled", _layer_norm_forward, _layer_norm_backward)

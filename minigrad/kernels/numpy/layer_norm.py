@@ -12,7 +12,7 @@ from .rows import Needs, as_rows, row_sums
 from .sums import ones
 
 
-def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
+def layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
     return _forward(x, gamma, beta, float(eps)) if gamma.shape == beta.shape else NotImplemented
 
 
@@ -49,10 +49,10 @@ def _forward(x: Array, gamma: Array, beta: Array | None, eps: float) -> Any:
 
 
 def _rms_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, weight: Array) -> tuple[Any, ...]:
-    return _layer_norm_backward(g, needs, saved, x_shape, weight)[:2]
+    return layer_norm_backward(g, needs, saved, x_shape, weight)[:2]
 
 
-def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
+def layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
     """Compute the gradients of layer norm, or of RMS norm, which has two arguments and so two ``needs``."""
     normed, inverse = saved
     dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
@@ -76,5 +76,5 @@ def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[-1] else None
 
 
-layer_norm.kernel(np.ndarray, _layer_norm_forward, _layer_norm_backward)
+layer_norm.kernel(np.ndarray, layer_norm_forward, layer_norm_backward)
 rms_norm.kernel(np.ndarray, _rms_norm_forward, _rms_norm_backward)

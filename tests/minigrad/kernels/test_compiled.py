@@ -42,6 +42,8 @@ class Case(NamedTuple):
 CASES = {
     "gelu": Case(mg.gelu, ((4, 7),)),
     "gelu by tanh": Case(lambda x: mg.gelu(x, approximate="tanh"), ((4, 77),)),
+    "layer_norm": Case(mg.layer_norm, ((2, 4, 7), (7,), (7,))),
+    "layer_norm of many rows": Case(lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), ((300, 37), (37,), (37,))),
 }
 
 
@@ -104,7 +106,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
         np.testing.assert_array_equal(a, b)
 
 
-PRIMITIVES = ["gelu"]
+PRIMITIVES = ["gelu", "layer_norm"]
 
 
 @pytest.mark.parametrize("case", cases_of(PRIMITIVES), ids=lambda case: case.id)
@@ -158,13 +160,21 @@ def test_cotangents_that_belong_to_somebody_else(case: Case) -> None:
     np.testing.assert_array_equal(transposed, before)
 
 
+ROWWISE = ["layer_norm"]
 ELEMENTWISE = ["gelu", "gelu by tanh"]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (0, 3), (2, 0, 3), (129, 2), (256, 16), (3, 65)])
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", ROWWISE + ELEMENTWISE)
 def test_odd_shapes(name: str, shape: tuple[int, ...]) -> None:
-    assert_as_plain(CASES[name].function, [np.random.default_rng(2).standard_normal(shape).astype(np.float32)])
+    rng = np.random.default_rng(2)
+    arrays = [rng.standard_normal(shape).astype(np.float32)]
+    function = CASES[name].function
+    if name == "layer_norm":  # with an eps that is not small: rows of one element have no variance, and 1 / sqrt(eps)
+        # would multiply rounding errors
+        arrays += [rng.standard_normal(shape[-1]).astype(np.float32) for _ in range(2)]
+        function = CASES["layer_norm of many rows"].function
+    assert_as_plain(function, arrays)
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -175,18 +185,20 @@ def test_empty_rows_and_arrays_without_axes(name: str) -> None:
 
 @pytest.mark.parametrize("special", [(math.nan,), (math.inf,), (-math.inf,), (math.inf, -math.inf), (-math.nan,)])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE])
 def test_what_is_not_finite(name: str, dtype: Any, special: tuple[float, ...]) -> None:
     """NaN and infinite numbers come out where they do in the plain form, and nowhere else."""
     case = CASES[name]
     arrays = inputs(case, dtype)
     for i, value in enumerate(special):
         arrays[0][..., 1, 2 + 3 * i] = value
+    if name in ROWWISE:
+        arrays[0][..., -1, :] = special[0]  # a whole row of it
     with np.errstate(all="ignore"):
         assert_as_plain(case.function, arrays)
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", ["layer_norm", *ELEMENTWISE])
 def test_cotangents_that_are_not_finite(name: str) -> None:
     """An infinite one may give inf where a composition, which adds inf and -inf on its way, gives NaN."""
     case = CASES[name]
@@ -203,7 +215,7 @@ def test_cotangents_that_are_not_finite(name: str) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e30])
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE])
 def test_large_numbers(name: str, scale: float) -> None:
     arrays = inputs(CASES[name], np.float32)
     arrays[0] *= np.float32(scale)
@@ -223,7 +235,7 @@ def test_gelu_far_from_zero(dtype: Any, error: float) -> None:
     """Relative to the result, which the plain forms lose on the far left."""
     x = np.linspace(-6, 6, 2001).astype(dtype)
     gelu = truth(x, lambda v: v * math.erfc(-v * math.sqrt(0.5)) / 2)
-    if dtype == np.float32:  # float64 is left to NumPy
+    if dtype == np.float32:  # NumPy's kernels compute float64
         np.testing.assert_allclose(mg.gelu(x), gelu, rtol=20 * error)
     np.testing.assert_allclose(mg.gelu(x), gelu, atol=error * 2, rtol=error)
     u = math.sqrt(2 / math.pi)
@@ -234,11 +246,18 @@ def test_gelu_far_from_zero(dtype: Any, error: float) -> None:
 # --- errors, and what is left to NumPy ---
 
 
-def test_errors_are_those_of_the_plain_forms() -> None:
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mg.gelu(np.zeros(3), approximate="no"),
+        lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
+    ],
+)
+def test_errors_are_those_of_the_plain_forms(call: Callable[[], Any]) -> None:
     with mg.reference_mode(), pytest.raises(Exception) as plain:
-        mg.gelu(np.zeros(3), approximate="no")
+        call()
     with pytest.raises(type(plain.value)) as compiled:
-        mg.gelu(np.zeros(3), approximate="no")
+        call()
     assert str(compiled.value) == str(plain.value)
 
 
@@ -252,10 +271,20 @@ def test_other_dtypes_are_computed_as_without(dtype: Any) -> None:
     np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=1e-3 if dtype == np.float16 else 1e-12)
 
 
+def test_integers_among_the_operands() -> None:
+    x, ones = np.random.default_rng(0).standard_normal((4, 3)), np.ones(3, np.int64)
+    got = mg.layer_norm(x, ones, ones)
+    with mg.reference_mode():
+        np.testing.assert_allclose(got, mg.layer_norm(x, ones, ones), rtol=1e-12)
+
+
 # --- threads ---
 
 
-LARGE = {name: Case(CASES[name].function, ((30000,),)) for name in ELEMENTWISE}
+LARGE = {
+    **{name: Case(CASES[name].function, ((30000,),)) for name in ELEMENTWISE},
+    "layer_norm": Case(mg.layer_norm, ((401, 67), (67,), (67,))),
+}
 
 
 def assert_same_bits_in_any_number_of_threads(work: Callable[[], list[Any]]) -> None:
@@ -301,25 +330,24 @@ def step(p: Any, g: Any, m: Any, v: Any) -> None:
     adam_step(p, g, m, v, 0.1, 0.9, 0.99, 1e-8, 1 - 0.9**3, 1 - 0.99**3)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(1,), (4097,), (3, 5), (0,)])
-def test_adam_step(shape: tuple[int, ...], dtype: Any) -> None:
+def test_adam_step(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
-    p, g, m = (rng.standard_normal(shape).astype(dtype) for _ in range(3))
-    v = rng.random(shape).astype(dtype)
+    p, g, m = (rng.standard_normal(shape).astype(np.float32) for _ in range(3))
+    v = rng.random(shape).astype(np.float32)
     mean, square = 0.9 * m + (1 - 0.9) * g, 0.99 * v + (1 - 0.99) * g * g
     wanted = p - 0.1 * mean / (1 - 0.9**3) / (np.sqrt(square / (1 - 0.99**3)) + 1e-8)
     g.flags.writeable = False
     step(p, g, m, v)
     for got, expected in ((p, wanted), (m, mean), (v, square)):
-        np.testing.assert_allclose(got, expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+        np.testing.assert_allclose(got, expected, rtol=4e-6, atol=4e-6)
 
 
 def test_adam_step_of_other_layouts_and_dtypes() -> None:
-    start = np.random.default_rng(0).random((4, 3, 5))
+    start = np.random.default_rng(0).random((4, 3, 5)).astype(np.float32)
     expected = start.copy()
     step(*expected)
-    for change in (np.asfortranarray, lambda a: np.repeat(a, 2, axis=-1)[:, ::2], lambda a: a.astype(np.float32)):
+    for change in (np.asfortranarray, lambda a: np.repeat(a, 2, axis=-1)[:, ::2], lambda a: a.astype(np.float64)):
         for position in range(4):
             arrays = list(start.copy())
             arrays[position] = change(arrays[position])
@@ -415,8 +443,8 @@ def test_no_folder_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(numba, "njit", read_only)
 
-    @compiled("r1 x")
-    def last(x: Any, factor: float) -> Any:
-        return x[1] * factor
+    @compiled("r1 n")
+    def pick(x: Any, i: int) -> Any:
+        return x[i]
 
-    assert last[np.dtype(np.float64)](np.array([1.0, 2.0]), 3.0) == 6.0
+    assert pick.run(np.array([1.0, 2.0], np.float32), 1) == 2.0
