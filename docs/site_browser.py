@@ -74,7 +74,12 @@ class Site:
         return time.perf_counter() - start
 
     def done(self) -> None:
-        self.page.locator("html[data-live=idle]").wait_for(state="attached")
+        """Wait until Python is done. If it never is, fail with what the page says."""
+        try:
+            self.page.locator("html[data-live=idle]").wait_for(state="attached")
+        except Exception as error:
+            said = self.page.locator(".live-status").all_inner_texts()
+            sys.exit(f"FAILED: {self.page.url}: {error}\n{said}")
 
     def results(self, number: int = 0) -> str:
         return str(self.page.locator(".live-results").nth(number).inner_text())
