@@ -19,8 +19,8 @@ class Kernel:
     to them in place, and may make them the ``grad`` of a leaf.
 
     Attributes:
-        least: the operator ``x @ y`` of two matrices, which has a shorter way of its own, tries the kernel only if ``x`` has
-            at least this size. A call of the primitive, ``np.matmul(x, y)``, always tries it.
+        least: the operator ``x @ y`` (of two matrices) and the method ``x.sum(0)``, which have shorter ways of their own, try
+            the kernel only if ``x`` has at least this size. A call of the primitive, ``np.matmul(x, y)``, always tries it.
         jointly: use the backward only if all gradients are needed. Otherwise the plain rules are used, which keep fewer
             values.
     """

@@ -187,7 +187,7 @@ class ArrayMethods(Generic[R]):
     # NumPy's methods
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> R:
-        return registry[np.sum](self, axis=axis, keepdims=keepdims)
+        return operators[np.sum](self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.mean](self, axis=axis, keepdims=keepdims)

@@ -7,7 +7,6 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
-from ..engine.observers import Replaceable
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
@@ -128,8 +127,7 @@ composite(np.gradient, _gradient)
 # Integrals and means
 
 
-@Replaceable
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Weigh the mean of each pair of neighbours by the step between them."""
     y, axis = with_axis(y, axis, "trapezoid")
     if x is not None:
@@ -164,7 +162,7 @@ def _fitting(weights: Array, a: Array, axis: Axis) -> Array:
     return np.reshape(ordered, tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
 
 
-composite(np.trapezoid, trapezoid)
+composite(np.trapezoid, _trapezoid)
 composite(np.average, _average)
 
 # Interpolation

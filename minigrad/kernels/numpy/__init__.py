@@ -5,7 +5,6 @@ from . import (
     activations,
     affine,
     attention,
-    calculus,
     cross_entropy,
     dropout,
     einsum,

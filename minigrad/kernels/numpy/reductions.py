@@ -13,6 +13,7 @@ from .sums import accumulated, sums_from_each
 
 _LONG = 1 << 12  # the longest row, in elements, for argmax; in longer rows np.max is as fast
 _EXACT = 1 << 24  # the largest count for a mean; float32 represents all integers up to this one exactly
+_FEW = 1 << 9  # elements in total; NumPy sums fewer along one axis as fast
 _reduce: Callable[..., Any] = np.add.reduce
 
 
@@ -103,5 +104,5 @@ reductions.cumsum.kernel(np.ndarray, _running(np.add), lambda g, needs, axis: (s
 reductions.cumprod.kernel(np.ndarray, _running(np.multiply), _cumprod_backward)
 reductions.max.kernel(np.ndarray, _extreme(np.argmax))
 reductions.min.kernel(np.ndarray, _extreme(np.argmin))
-reductions.sum.kernel(np.ndarray, _sum)
+reductions.sum.kernel(np.ndarray, _sum, least=_FEW)
 reductions.mean.kernel(np.ndarray, _mean)

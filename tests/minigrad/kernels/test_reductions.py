@@ -78,6 +78,43 @@ def test_the_same_numbers(function: Any, shape: tuple[int, ...], dtype: Any) -> 
             assert np.all(close | (got == exact) | (np.isnan(got) & np.isnan(exact)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.complex64])
+@pytest.mark.parametrize("shape", [(), (0, 3), *SHAPES])
+def test_the_method_records_what_the_primitive_records(shape: tuple[int, ...], dtype: Any) -> None:
+    """``x.sum()`` has a short form: the same bits, gradient and keywords."""
+    array: Any = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    several: tuple[Any, ...] = tuple(range(len(shape)))
+    for axis, keepdims in itertools.product((None, 0, -1, several), (False, True)):
+        if axis == -1 and not shape:
+            continue
+        records: list[Any] = []
+        for operation in (reductions.sum, lambda t, **keywords: t.sum(**keywords)):
+            x = mg.Tensor(array, requires_grad=True)
+            y = operation(x, axis=axis, keepdims=keepdims)
+            (entry,) = mg.tape(y)
+            records.append([y.numpy(), y.dtype, y.shape, entry.primitive, entry.keywords, entry.kept, entry.shape])
+            y.backward(np.ones(y.shape, dtype))
+            records[-1].append(x.grad)
+        for got, expected in zip(*records, strict=True):
+            if isinstance(got, np.ndarray):
+                np.testing.assert_array_equal(got, expected, strict=True)
+            elif isinstance(got, mg.Tensor):
+                np.testing.assert_array_equal(got.numpy(), expected.numpy(), strict=True)
+            else:
+                assert got == expected
+
+
+@pytest.mark.parametrize("axis", [2, -3, (0, 0), 1.0, [0]])
+def test_the_method_says_what_the_primitive_says(axis: Any) -> None:
+    x = mg.Tensor(np.ones((2, 3)), requires_grad=True)
+    said = []
+    for operation in (reductions.sum, lambda t, **keywords: t.sum(**keywords)):
+        with pytest.raises(mg.MinigradError) as error:
+            operation(x, axis=axis)
+        said.append((type(error.value), str(error.value)))
+    assert said[0] == said[1]
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_other_keywords_are_numpys(function: Any) -> None:
     array = np.random.default_rng(0).normal(size=(4, 5))
