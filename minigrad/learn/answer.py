@@ -51,8 +51,9 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
 
 def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     inputs = {name: decode(data, make_function) for name, data in case["inputs"].items()}
+    held = {**HELPERS, **names, **inputs}  # what the program makes stays in it until it is taken apart
     try:
-        got = encode(run_program(case["program"], {**HELPERS, **names, **inputs}))
+        got = encode(run_program(case["program"], held))
     finally:
         _take_apart(names)
     for name, value in inputs.items():
