@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from minigrad.learn import checker, inside
-from minigrad.learn.answer import _take_apart
+from minigrad.learn.answer import _take_apart, _value
 from minigrad.learn.checker import Job, Verdict, check
+from minigrad.learn.data import encode
 from minigrad.learn.report import report
 from minigrad.learn.tasks import find, tasks
 
@@ -95,3 +96,17 @@ def test_a_long_chain_of_the_learners_objects_is_freed_one_by_one() -> None:
     before = end.parent
     _take_apart(names)
     assert vars(end) == {} and vars(before) == {} and vars(names["Value"](1)) == {"parent": 1}
+
+
+def test_no_object_is_freed_before_it_is_empty() -> None:
+    """Also those that only the program's own names hold."""
+    names: dict[str, Any] = {"__name__": "answer", "freed": []}
+    exec(
+        "class Value:\n"
+        "    def __init__(self, parent): self.parent = parent\n"
+        "    def __del__(self): freed.append(vars(self).copy())\n",
+        names,
+    )
+    program = "end = None\nfor _ in range(3):\n    end = Value(end)\n1.0"
+    assert _value({"inputs": {}, "program": program}, names) == {"value": encode(1.0)}
+    assert names["freed"] == [{}, {}, {}]
