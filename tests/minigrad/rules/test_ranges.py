@@ -104,13 +104,14 @@ def test_finite_and_right_over_the_whole_range(name: str, dtype: Any, form: str)
     eps = float(np.finfo(dtype).eps)
     with np.errstate(over="ignore"):
         rounded = want.astype(dtype)
+    allowed = ROUNDINGS["numpy" if form == "compiled" and dtype != np.float32 else form]  # the loops are of float32
     for order, (ours, true) in enumerate(zip(got, want, strict=True)):
         assert ours.dtype == dtype and np.isfinite(ours[np.isfinite(rounded[order])]).all(), (
             order,
             x[~np.isfinite(ours)],
         )
         error = np.abs(ours.astype(float) - true) / np.maximum(1, np.abs(true)) / eps
-        assert error.max() <= ROUNDINGS[form], (order, error.max(), x[error.argmax()])
+        assert error.max() <= allowed, (order, error.max(), x[error.argmax()])
 
 
 @pytest.mark.parametrize("form", ROUNDINGS)
