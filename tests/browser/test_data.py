@@ -189,6 +189,9 @@ def test_words_have_ribbons(scheme: str, tmp_path: Path, show: Show, screenshot:
         assert page.locator(f".ribbon.k{head}").count() == len(kept)
     said = page.locator("[data-key^='token 1']").evaluate_all("(all) => all.map((one) => one.lastChild.textContent)")
     assert [text.split()[-1] for text in said] == [f"{share:.2f}" for share in weights[:, 1].mean(axis=0)]
+    cut = said[3].split()[0]
+    assert cut.endswith("…") and words[3].startswith(cut.removesuffix("…"))
+    assert page.locator("[data-key='token 0 3']").get_attribute("aria-label").startswith("“extraordinarily” looks at: ")
     page.locator("[data-key=head1]").click()
     assert page.locator(".ribbon").first.get_attribute("class") == "ribbon"  # one head alone
     screenshot(page, f"data-words-{scheme}")

@@ -184,6 +184,61 @@ def test_every_word_is_there_in_both_languages(path: Path, show: Show) -> None:
     assert page.evaluate("Object.keys(words.all.en).sort().join() === Object.keys(words.all.ja).sort().join()")
 
 
+def test_a_token_says_its_largest_weights(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    page.select_option("#layer", "3")
+    means = answer["cross"][0][0].mean(axis=0)
+
+    def largest(row: Any, labels: list[str]) -> str:
+        return ", ".join(f"{labels[i]} {row[i]:.2f}" for i in np.argsort(-row)[:3])
+
+    said = token(page, "query", 1).get_attribute("aria-label")
+    assert said == f"“the” looks at: {largest(means[1], CAT)}"
+    assert (
+        token(page, "key", 2).get_attribute("aria-label")
+        == f"“こたつ” is looked at by: {largest(means[:, 2], ENGLISH)}"
+    )
+    page.select_option("#language", "ja")
+    assert token(page, "query", 1).get_attribute("aria-label") == f"「the」が見ているもの：{largest(means[1], CAT)}"
+    assert page.locator(".token[role=button]").count() == 0  # nothing happens if it is pressed
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_long_tokens_are_cut_and_their_weights_are_not(
+    size: tuple[int, int], tmp_path: Path, show: Show, screenshot: Screenshot
+) -> None:
+    texts = ["an", "antidisestablishmentarianism_and_more", "Donaudampfschifffahrtsgesellschaft"]
+    attention_maps(Model([weights(1, 2, 3, 3)]), None, texts, tmp_path / "maps.html")
+    page = show(tmp_path / "maps.html", *size)
+    token(page, "query", 1).hover()
+    ends = "all => all.map((one) => one.getBBox()).flatMap(({ x, width }) => [x, x + width])"
+    _, _, wide, _ = map(float, str(page.locator(".ribbons").get_attribute("viewBox")).split())
+    assert all(0 <= end <= wide for end in page.locator(".token").evaluate_all(ends))
+    said = page.locator(".token").evaluate_all("all => all.map((one) => one.lastChild.textContent)")
+    assert said[0] == "an" and all(text.split()[0].endswith("…") for text in (*said[1:3], *said[4:]))
+    assert all(text.split()[-1].startswith("0.") for text in said[3:])
+    assert page.evaluate("find('lines').querySelector('svg').getScreenCTM().a") > 0.9  # the letters are not smaller
+    screenshot(page, f"maps_long_{size[0]}")
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_attention_to_nearly_all_of_128_tokens_draws_the_widest_ribbons(
+    size: tuple[int, int], tmp_path: Path, show: Show, screenshot: Screenshot
+) -> None:
+    logits = 0.3 * np.random.default_rng(0).normal(size=(1, 8, 128, 128))
+    even = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    attention_maps(Model([even]), None, [f"token{i}" for i in range(128)], tmp_path / "maps.html")
+    page = show(tmp_path / "maps.html", *size)
+    widths = page.locator(".ribbon").evaluate_all("all => all.map((one) => Number(one.getAttribute('stroke-width')))")
+    expected = np.maximum(0.7, 0.85 * 24 / 8 * np.sort(even.ravel())[::-1][:2000] / even.max())
+    np.testing.assert_allclose(widths, expected, atol=0.01)
+    screenshot(page, f"maps_128_{size[0]}")
+    token(page, "query", 0).hover()
+    assert page.locator(".ribbon").count() == 8 * 128  # all that this token has
+
+
 def test_a_hundred_tokens_and_a_hundred_heads_are_all_there(tmp_path: Path, show: Show) -> None:
     maps = attention_maps(Model([weights(1, 12, 100, 100)] * 8), None)
     maps.to_html(tmp_path / "maps.html")

@@ -205,7 +205,7 @@ const data = (() => {
     const shown = heads.filter((head) => asked.head === null || asked.head === head);
     const of = (head, i, j) => Number(numbers[(head * shape.at(-2) + i) * shape.at(-1) + j]);
     const rowsOfHeads = shown.map((head) => tokens[0].map((_, i) => tokens[1].map((_, j) => of(head, i, j))));
-    const drawing = ribbons.view({ tokens, heads: rowsOfHeads, asked, ask, room: 95, fit: (text, width) => fitting([text], "value", width) });
+    const drawing = ribbons.view({ tokens, heads: rowsOfHeads, asked, ask, room: 95, fit: (text, width) => fitting([text], "name", width) });
     const buttons = heads.length < 2 ? [] : heads.map((head) => button(`head${head}`, word("dataHead", { number: head + 1 }), () => ask({ head: asked.head === head ? null : head }), { class: `head k${head % 6}`, "aria-pressed": String(asked.head === head) }));
     return [element("h2", {}, word("dataWords", { name: labelOf(node) })), element("p", { class: "legend" }, ...buttons), drawing, element("p", { class: "note" }, word("dataWordsHow"))];
   }

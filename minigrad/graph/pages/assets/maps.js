@@ -84,11 +84,19 @@ function fillSelects() {
   for (const thumbnail of document.querySelectorAll("#thumbnails button")) thumbnail.className = state.head === -2 && heads.length > 1 ? `k${thumbnail.dataset.head % 6}` : "";
 }
 
-// Return the width of a text of 14 px.
+// Return the width of a text of 13 px in bold type, as of a chosen token.
 const measure = document.createElement("canvas").getContext("2d");
 function textWidth(text) {
-  measure.font = `14px ${getComputedStyle(document.body).fontFamily}`;
+  measure.font = `700 13px ${getComputedStyle(document.body).fontFamily}`;
   return measure.measureText(text).width;
+}
+
+// Return a text, cut with "…" if it is wider than this.
+function fit(text, width) {
+  const letters = [...text];
+  let fitting = text;
+  while (textWidth(fitting) > width && letters.pop()) fitting = `${letters.join("")}…`;
+  return fitting;
 }
 
 let drawn = null; // {canvas, mark, side, rows}
@@ -97,8 +105,8 @@ let drawn = null; // {canvas, mark, side, rows}
 function update() {
   const { queries, keys, heads: count } = layers[state.layer];
   const heads = state.head === -2 ? Array.from({ length: count }, (_, head) => matrix(state.layer, head)) : [drawn.rows];
-  const room = Math.min(220, Math.max(...queries.map(textWidth), ...keys.map(textWidth)) + 50);
-  const lines = ribbons.view({ tokens: [queries, keys], heads, asked: state.asked, ask, room });
+  const room = Math.min(220, innerWidth / 4, Math.max(...queries.map(textWidth), ...keys.map(textWidth)) + 50);
+  const lines = ribbons.view({ tokens: [queries, keys], heads, asked: state.asked, ask, room, fit });
   find("lines").style.maxWidth = `${lines.viewBox.baseVal.width * 1.3 * growth()}px`;
   refill(find("lines"), [element("div", { class: "sides" }, element("span", {}, word("queries")), element("span", {}, word("keysSide"))), lines]);
   markMap(state.asked);
@@ -109,7 +117,7 @@ function makeMap(rows, largest) {
   const { queries, keys } = layers[state.layer];
   const side = Math.max(5, Math.floor(Math.min(26, 460 / Math.max(queries.length, keys.length)) * growth()));
   const size = Math.max(8, Math.min(13 * growth(), side - 2)); // of the labels' font
-  const upright = Math.max(...keys.map(textWidth)) * (size / 14) <= side;
+  const upright = Math.max(...keys.map(textWidth)) * (size / 13) <= side;
   const step = Math.ceil(11 / side); // every step-th label is written
   const labels = (kind, texts) => element("div", { class: kind, "aria-hidden": "true" }, ...texts.map((text, i) => element("span", {}, i % step === 0 ? text : "")));
   const canvas = picture(rows, largest);

@@ -2,6 +2,7 @@
 
 const ribbons = (() => {
   const [row, wide] = [24, 150];
+  const MOST = 2000; // ribbons; of more, the widest are drawn
 
   function ribbon([i, j, weight, head], count, largest, pale) {
     const most = (0.85 * row) / count;
@@ -14,23 +15,32 @@ const ribbons = (() => {
   // Return two columns of words with the ribbons between them. `heads` has for each head that is shown its rows of weights. `asked`,
   // {side, place}, is the word under the pointer or with the focus: its weights (the mean of the heads) stand beside the other words.
   // A column is `room` wide, and fit(text, width) cuts a word that is longer.
-  function view({ tokens, heads, asked, ask, room, fit = (text) => text }) {
+  function view({ tokens, heads, asked, ask, room, fit }) {
+    const [queries, keys] = tokens;
     const all = heads.flatMap((rows, head) => rows.flatMap((weights, i) => Array.from(weights, (weight, j) => [i, j, weight, head])));
     const largest = all.reduce((most, one) => Math.max(most, one[2] || 0), 0) || 1;
-    const near = asked.side === null ? all : all.filter((one) => one[asked.side] === asked.place);
-    const shown = near.filter((one) => one[2] >= 0.02 * largest).sort((a, b) => b[2] - a[2]);
+    const near = all.filter((one) => one[2] >= 0.02 * largest && (asked.side === null || one[asked.side] === asked.place));
+    const shown = near.sort((a, b) => b[2] - a[2]).slice(0, MOST);
+    const mean = (i, j) => heads.reduce((sum, rows) => sum + rows[i][j], 0) / heads.length;
+    const weightsOf = (side, place) => (side === 0 ? keys.map((_, j) => mean(place, j)) : queries.map((_, i) => mean(i, place)));
+    const shares = asked.side === null ? [] : weightsOf(asked.side, asked.place);
+    const label = (text, place, side) => {
+      const best = Array.from(weightsOf(side, place), (weight, other) => [weight, other]).filter(([weight]) => weight > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
+      const weights = best.map(([weight, other]) => `${tokens[1 - side][other]} ${weight.toFixed(2)}`).join(", ");
+      return weights === "" ? text : word(side === 0 ? "looksAt" : "lookedAtBy", { token: text, weights });
+    };
     const token = (text, place, side) => {
-      const among = asked.side === null || asked.side === side ? [] : near.filter((one) => one[side] === place);
-      const share = among.length === 0 ? null : among.reduce((sum, one) => sum + one[2], 0) / among.length;
+      const share = asked.side === 1 - side ? shares[place] : null;
       const said = [fit(text, room - (share === null ? 6 : 44)), share?.toFixed(2) ?? ""];
       const look = { class: asked.side === side && asked.place === place ? "token asked" : "token", "text-anchor": side === 0 ? "end" : "start", x: side === 0 ? room - 6 : room + wide + 6, y: row * (place + 0.5) + 4.5 };
-      const made = svgElement("text", { ...look, tabindex: "0", role: "button", "data-key": `token ${side} ${place}`, "data-weight": share }, svgElement("title", {}, text), (side === 0 ? said.reverse() : said).filter(Boolean).join(" "));
+      const made = svgElement("text", { ...look, tabindex: "0", role: "img", "aria-label": label(text, place, side), "data-key": `token ${side} ${place}`, "data-weight": share }, svgElement("title", {}, text), (side === 0 ? said.reverse() : said).filter(Boolean).join(" "));
       for (const kind of ["pointerenter", "focus"]) made.addEventListener(kind, () => ask({ side, place }));
       return made;
     };
-    const lines = shown.map((one) => ribbon(one, heads.length, largest, asked.side === null ? 0.8 : 1));
-    const drawing = svgElement("svg", { class: "ribbons", viewBox: `0 0 ${2 * room + wide} ${row * Math.max(...tokens.map((texts) => texts.length))}` },
-      svgElement("g", { transform: `translate(${room} 0)` }, ...lines), ...tokens.flatMap((texts, side) => texts.map((text, i) => token(text, i, side))));
+    const drawing = svgElement("svg", { class: "ribbons", viewBox: `0 0 ${2 * room + wide} ${row * Math.max(...tokens.map((texts) => texts.length))}` });
+    const lines = svgElement("g", { transform: `translate(${room} 0)` });
+    for (const one of shown) lines.append(ribbon(one, heads.length, largest, asked.side === null ? 0.8 : 1));
+    drawing.append(lines, ...tokens.flatMap((texts, side) => texts.map((text, i) => token(text, i, side))));
     drawing.addEventListener("pointerleave", () => ask({ side: null, place: null }));
     return drawing;
   }
