@@ -129,6 +129,56 @@ def test_the_key_of_the_overview_ends_it_and_a_lesson_that_asks_has_none(tmp_pat
     assert "asks for numbers" in page.text_content("#live")
 
 
+# Plays the overview with a clock of its own; a step takes `slow` ms to be drawn. Gives the time, the steps, and what was said.
+PLAYED = """(slow) => {
+  let [now, waiting] = [0, null];
+  performance.now = () => now;
+  window.clearTimeout = () => { waiting = null; };
+  window.setTimeout = (act, wait) => { waiting = { act, wait }; return 1; };
+  const [steps, said] = [[], []];
+  overview();
+  while (waiting !== null) {
+    const { act, wait } = waiting;
+    waiting = null;
+    now += wait;
+    setText(find("live"), "");
+    act();
+    steps.push(state.step);
+    said.push(find("live").textContent);
+    now += slow;
+  }
+  return [now / 1000, steps, said];
+}"""
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("steps", [145, 201])
+@pytest.mark.parametrize("slow", [0, 30])
+def test_the_overview_takes_ten_seconds(steps: int, slow: int, tmp_path: Path, show: Show) -> None:
+    x = leaf(0.5, "x")
+    y = x
+    with mg.trace():
+        for _ in range(steps // 2 - 1):  # two steps each
+            y = np.sin(y)
+        y = y * y  # three steps
+    page = show(explain(y, tmp_path / "explain.html"))
+    assert page.evaluate("timeline.count") == steps
+    seconds, seen, said = page.evaluate(PLAYED, slow)
+    assert seconds == pytest.approx(10, abs=0.15) and seen[-1] == steps
+    if steps == 145 and slow == 0:
+        assert seen == list(range(1, 146))
+    assert max(np.diff(seen)) <= 3
+    assert not any(said[:-1]) and said[-1].startswith(f"Step {steps} of {steps}")  # only the end is said
+
+
+def test_the_key_of_the_overview_shows_the_run_while_it_plays(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    page.keyboard.press(" ")
+    assert page.evaluate("state.playing !== null && !state.whole")
+    page.keyboard.press("o")
+    assert page.evaluate("state.playing !== null && state.whole && state.step === 0")
+
+
 COVERED = """() => [...document.querySelectorAll(".cards .card")].flatMap((card) => {
   const rect = card.querySelector("rect");
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));

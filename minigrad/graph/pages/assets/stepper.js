@@ -13,8 +13,8 @@ const state = {
   hover: null,
   cell: 0, // the element that the equation of an elementwise operation shows
   playing: null,
-  whole: false, // whether playing shows the whole program, in so many seconds
-  seconds: 10,
+  whole: false, // whether playing shows the whole program
+  seconds: 10, // for the whole program
   digits: false,
   matches: new Set(),
   match: -1,
@@ -133,7 +133,7 @@ function go(step) {
   follow();
   if (camera.wanted !== null && camera.wanted < camera.full) camera.wanted = null;
   render(true);
-  announce();
+  if (!state.whole) announce();
   link();
 }
 
@@ -223,10 +223,13 @@ function chooseCell(flat) {
 function playOn(whole = false) {
   if (state.step === timeline.count) go(0);
   state.whole = whole;
+  const start = performance.now();
   const pause = () => (whole ? Math.max(50, (1000 * state.seconds) / timeline.count) : 1000 / Number(find("speed").value));
+  // Return the step that the whole program has reached by now, however long the page takes to draw a step.
+  const due = () => (whole ? Math.floor((timeline.count * (performance.now() - start)) / 1000 / state.seconds) : 0);
   const next = () => {
     const { playing } = state;
-    go(state.step + (whole ? Math.ceil((timeline.count * pause()) / 1000 / state.seconds) : 1));
+    go(Math.max(state.step + 1, due()));
     if (state.playing !== playing) return;
     if ((!whole && lesson.places().includes(state.step)) || quiz.on) stop();
     else state.playing = setTimeout(next, pause());
@@ -243,8 +246,9 @@ function stop() {
 
 // Play the whole program in ten seconds: the values fill in, then the gradients flow back, each as a pulse of its width.
 function overview() {
-  if (state.playing !== null) return togglePlay();
+  if (state.whole) return togglePlay();
   if (quiz.on || lesson.asks) return setText(find("live"), word("overviewAsks"));
+  stop();
   go(0);
   playOn(true);
 }
