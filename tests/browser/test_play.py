@@ -141,11 +141,17 @@ def test_arrays_element_by_element(tmp_path: Path, show: Show) -> None:
     page = show(explain(loss, tmp_path / "explain.html"), 1280, 800)
     assert page.locator("#play-section input[type=range]").count() == 1
     index = page.locator("#play-section .index")
-    assert index.inner_text() == "[0, 0]"
-    index.click()
-    box = page.locator("#node-section .choose .map").first.bounding_box()
-    page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.75 * box["height"])
-    assert index.inner_text() == "[1, 1]"
+    index.fill("0, -1")
+    index.press("Enter")
+    assert index.input_value() == "[0, 1]" and index.evaluate("(one) => one === document.activeElement")
+    index.fill("2, 0")  # there is no such element
+    index.press("Enter")
+    assert index.input_value() == "[0, 1]"
+    page.evaluate(f"select({node(page, 'w')})")
+    cells = page.locator("#node-section .choose .map").first
+    box = cells.bounding_box()
+    cells.click(position={"x": 0.75 * box["width"], "y": 0.75 * box["height"]})
+    assert index.input_value() == "[1, 1]"
     assert page.locator(f"[data-key=field{node(page, 'w')}]").input_value() == "0.25"
     slide(page, "w", -0.5)
     again, w = run([[1.0, 2.0], [3.0, -0.5]])

@@ -25,7 +25,10 @@ const play = {
 
   aim(number, i) {
     this.at.set(number, i);
-    for (const row of this.parts.rows) if (row.node === number) this.frame(row);
+    for (const row of this.parts.rows.filter(({ node }) => node === number)) {
+      this.frame(row);
+      row.index.value = indexOf(i, original.nodes[number].values[0].shape);
+    }
     render();
   },
 
@@ -141,7 +144,7 @@ const play = {
 
   // Make the parts for one value: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
   row(node) {
-    const [{ values }] = original.nodes[node].values;
+    const [{ shape, values }] = original.nodes[node].values;
     const name = labelOf(node);
     const row = { node };
     const isLeaf = original.nodes[node].operation === null;
@@ -154,7 +157,12 @@ const play = {
     row.field.addEventListener("change", () => editing.set(node, this.element(node), row.field.value));
     row.gradient = element("div", { class: "live small" });
     row.ghost = element("del", { class: "ghost small", title: word("ghost") });
-    row.index = values.length === 1 ? null : button(`index${node}`, "", () => this.choose(node), { class: "link index", title: word("element", { name }) });
+    row.index = values.length === 1 ? null : element("input", { class: "index", size: 6, autocomplete: "off", "aria-label": word("element", { name }), title: word("element", { name }), "data-key": `index${node}` });
+    row.index?.addEventListener("change", () => {
+      const index = (row.index.value.match(/-?\d+/g) ?? []).map(Number).map((i, axis) => (i < 0 ? i + shape[axis] : i));
+      const fits = index.length === shape.length && index.every((i, axis) => i >= 0 && i < shape[axis]);
+      this.aim(node, fits ? nd.strides(shape).reduce((sum, step, axis) => sum + step * index[axis], 0) : this.element(node));
+    });
     this.frame(row);
     this.parts.rows.push(row);
     const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", {}, ...wordsOf(name).flatMap((part) => [part, element("wbr")])), row.index);
@@ -162,12 +170,6 @@ const play = {
   },
 
   element: (node) => play.at.get(node) ?? 0,
-
-  // Show the map of a value, in which the reader chooses the element.
-  choose(node) {
-    select(node);
-    find("node-section").scrollIntoView();
-  },
 
   // Return the range of the slider around the run's value: twice its size to each side, and at least 1.
   reach(node, i) {
@@ -248,7 +250,7 @@ const play = {
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const { shape, values } = original.nodes[leaf].values[0];
-    if (index) setText(index, indexOf(at, shape));
+    if (index && document.activeElement !== index) index.value = indexOf(at, shape);
     const label = `${equation.derivativeText(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);
