@@ -5,7 +5,7 @@
 const heat = (() => {
   const SIDE = 64; // cells on a side of a map
   const BOX = [16, 16]; // the most rows and columns of a map in a box of the graph
-  const TALL = 12; // rows; an array of more axes with more of them shows one slice in a box and in a formula
+  const TALL = 12; // if an array of more than two axes has more rows than this, a box or a formula shows one slice of it
   const INLINE = [16, 24]; // the largest map in a formula
   const STRENGTHS = 5;
   // Return the sizes of the leading axes, and the numbers of rows and columns.

@@ -57,7 +57,7 @@ class SceneView {
     this.pulses = svgElement("g", { class: "pulses" });
     host.append(this.svg);
     this.measure();
-    this.hand = new Hand(this);
+    new Hand(this);
   }
 
   // Remember the size of the pane, because reading it makes the browser lay out the page.
