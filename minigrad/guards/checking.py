@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._tree import leaves, map_leaves
-from ..engine.modes import ensure_recording
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, MinigradError
 from ..transforms.grad import check_no_step, vjp
-from .differences import AtPoint, Recorded, Slope, at_leaves, double
+from .differences import AtPoint, Slope, double
 
 TOLERANCE = 1e-5  # the smallest relative difference that counts as an error
 SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
@@ -132,14 +131,12 @@ def check_grads(
         f, primals = _gradient(f), (*primals, function.cotangent(rng))  # the next order also moves the cotangent
 
 
-def _of_arrays(f: Callable[..., Any], args: Sequence[Any]) -> Recorded:
-    """Return a function of nested containers as a function of the arrays in them."""
+def _of_arrays(f: Callable[..., Any], args: Sequence[Any]) -> Callable[..., list[Any]]:
+    """Return a function of nested containers as a function of the Tensors in them."""
 
-    def run(*arrays: Any) -> tuple[list[Tensor], list[Any]]:
-        starts = at_leaves(arrays)
-        given = iter(starts)
-        with ensure_recording():
-            return starts, leaves(f(*[map_leaves(lambda _: next(given), arg) for arg in args]))
+    def run(*tensors: Tensor) -> list[Any]:
+        given = iter(tensors)
+        return leaves(f(*[map_leaves(lambda _: next(given), arg) for arg in args]))
 
     return run
 

@@ -14,7 +14,7 @@ If estimates contradict each other, the contradiction counts as an error of all 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -36,9 +36,6 @@ STRAIGHT = 2.0**-4  # the function may leave a straight line by this much within
 HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
 NEAR = 2.0**-48  # the relative error of an argument after several roundings
 TRIES = 12  # runs with slightly different arguments, which show whether a rule is stable
-Recorded = Callable[
-    ..., tuple[list[Tensor], list[Any]]
-]  # a function that records itself: leaves for arrays, and results
 STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # steps that show whether a function gives only integers
 
 
@@ -233,15 +230,11 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
 # --- A function near a point ---
 
 
-def at_leaves(arrays: Iterable[Array]) -> list[Tensor]:
-    return [make_tensor(array, Leaf(None, array.shape, array.dtype)) for array in arrays]
-
-
 class AtPoint:
     """A function of arrays at a point, recorded from leaves of its own, and differentiated by sweeps that end at these leaves.
 
     Args:
-        f: a function that records itself for arrays: it returns Tensors of these, from :func:`at_leaves`, and its results.
+        f: a function of Tensors that returns its results. Only at the point itself is it recorded.
         arguments: the arrays of each argument. All arrays of an argument move together.
 
     Attributes:
@@ -251,10 +244,11 @@ class AtPoint:
         kind: the ``numpy.finfo`` of the least precise array of the output.
     """
 
-    def __init__(self, f: Recorded, arguments: Sequence[Sequence[Array]]) -> None:
+    def __init__(self, f: Callable[..., list[Any]], arguments: Sequence[Sequence[Array]]) -> None:
         self._f, self._arguments = f, arguments
-        starts, output = f(*chain.from_iterable(arguments))
-        self._starts = [t._node for t in starts]
+        self._starts = [Leaf(None, array.shape, array.dtype) for array in chain.from_iterable(arguments)]
+        with ensure_recording():
+            output = f(*map(make_tensor, chain.from_iterable(arguments), self._starts))
         self._ends = [t._node if isinstance(t, Tensor) else None for t in output]
         self.output = [t._array if isinstance(t, Tensor) else t for t in output]
         dtypes = [getattr(array, "dtype", np.dtype(float)) for array in self.output]
@@ -270,7 +264,7 @@ class AtPoint:
     def at(self, moves: Sequence[Array | None]) -> Array:
         """Return the output for moved arguments, or NaN if the function raises there."""
         try:
-            return row(self._f(*chain.from_iterable(self.moved(moves)))[1])
+            return row(self._f(*[make_tensor(array, None) for array in chain.from_iterable(self.moved(moves))]))
         except (ArithmeticError, ValueError):
             return np.full(self.here.shape, np.nan)
 
@@ -289,7 +283,8 @@ class AtPoint:
         """
         directions = [row([direction(to_host(array), rng) for array in part]) for part in self._arguments]
         found = [self.differences(i, v) for i, v in enumerate(directions)]
-        self._coarse = np.maximum.reduce([self._coarse, *[abs(each.best.slope) for each in found]])
+        for each in found:
+            self._coarse = np.maximum(self._coarse, abs(each.best.slope))
         for each in found:
             each.count_in(self._coarse)
         return [Slope(self, i, v, each, rng, ties) for i, (v, each) in enumerate(zip(directions, found))]
@@ -446,21 +441,3 @@ def shaped(row: Array, like: Sequence[Any]) -> list[Any]:
         array = array if np.iscomplexobj(leaf) else array.real.copy()
         found.append(np.asarray(array, like=leaf) if is_device_array(leaf) else array)
     return found
-
-
-def operation(node: Any, operands: Sequence[Any], moved: Sequence[Any]) -> Recorded:
-    """Return the operation of a node of a graph as a function of its ``moved`` operands. The other operands stay."""
-    names = getattr(node.primitive, "arguments", None) or [edge.argument for edge in operands]
-    constants, moving = {edge.argument: edge.value for edge in operands}, [edge.argument for edge in moved]
-
-    def run(*arrays: Any) -> tuple[list[Tensor], list[Any]]:
-        starts = at_leaves(arrays)
-        given = constants | dict(zip(moving, starts))
-        with ensure_recording():
-            again = node.again  # of a Function
-            outputs = again(given) if again else node.primitive(*map(given.get, names), **node.keywords)
-        if isinstance(outputs, (tuple, list)):  # integer outputs (a sign, an index) have no derivative
-            return starts, [output for output in outputs if output.dtype.kind in "fc"]
-        return starts, [outputs]
-
-    return run

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...engine.primitive import Primitive
 from ...guards.checking import Comparison, judge_all, unclear
-from ...guards.differences import AtPoint, double, operation
+from ...guards.differences import AtPoint, double
 from .model import Edge, Graph, Node
 
 
@@ -52,9 +53,24 @@ def compared(node: Node, graph: Graph, rng: np.random.Generator) -> list[tuple[E
     """Compare the derivative of one operation with respect to each of its operands, in double precision."""
     operands = graph.edges_into[node.id]
     moved = [edge for edge in operands if graph.nodes[edge.source].kind != "constant"]
-    values = [[double(edge.value)] for edge in moved]
-    point = AtPoint(operation(node, operands, moved), values)
+    point = AtPoint(run_again(node, operands, moved), [[double(edge.value)] for edge in moved])
     # A Function that draws random numbers, for example, gives another result for the same operands.
     if node.again is not None and not np.array_equal(point.at([None] * len(moved)), point.here, True):
         return [(edge, unclear("unsteady")) for edge in moved]
     return list(zip(moved, judge_all(point, rng)))
+
+
+def run_again(node: Node, operands: Sequence[Edge], moved: Sequence[Edge]) -> Callable[..., list[Any]]:
+    """Return a function that runs an operation again with Tensors in place of its ``moved`` operands. The others stay."""
+    names = getattr(node.primitive, "arguments", None) or [edge.argument for edge in operands]
+    constants, moving = {edge.argument: edge.value for edge in operands}, [edge.argument for edge in moved]
+
+    def run(*tensors: Any) -> list[Any]:
+        given = constants | dict(zip(moving, tensors))
+        again = node.again  # of a Function
+        outputs = again(given) if again else node.primitive(*map(given.get, names), **node.keywords)
+        if isinstance(outputs, (tuple, list)):  # integer outputs (a sign, an index) have no derivative
+            return [output for output in outputs if output.dtype.kind in "fc"]
+        return [outputs]
+
+    return run
