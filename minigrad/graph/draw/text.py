@@ -76,7 +76,8 @@ class _Tree:
         operation = titles(node)[1]
         parts = [f"{title}: {operation}" if operation else title]
         if node.shape is not None and not (node.kind == "constant" and node.details):
-            parts.append(f"{node.shape} {node.dtype}")
+            nameless = node.operation is None and not node.stem  # its label has the shape
+            parts.append(node.dtype if nameless else f"{node.shape} {node.dtype}")
         if node.watched:
             parts.append(gradient_text(node))
         return "  ".join(filter(None, parts))

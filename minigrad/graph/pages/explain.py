@@ -30,7 +30,7 @@ from .html import Page, check_language, save_page
 from .lesson import MOST_ASKED, validated
 from .points import data_of
 from .replay import replay_data
-from .scenes import name_of, scenes
+from .scenes import scenes
 from .tensors import MOST_MOVED, Tensors, shown
 
 MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by default
@@ -161,7 +161,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     replay = replay_data(graph)
     nodes = [
         {
-            "name": name_of(node),
+            "name": node.label,
             "kind": node.kind,
             "operation": node.operation,
             "module": node.module,

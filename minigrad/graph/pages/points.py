@@ -125,9 +125,8 @@ def _leaf_of(x: Any, graph: Graph) -> Node:
         value = np.asarray(node.value)
         if value.shape == x.shape and np.array_equal(value, x.astype(value.dtype), equal_nan=value.dtype.kind == "f"):
             return node
-    known = (
-        ", ".join(f"{node.label} {node.shape}" for node in leaves if node.kind == "constant" and node.shape) or "none"
-    )
+    constants = [node for node in leaves if node.kind == "constant" and node.shape]
+    known = ", ".join(f"{node.label} {node.shape}" if node.stem else node.label for node in constants) or "none"
     raise ArgumentError(
         f"explain: show['points'] has x of shape {x.shape}, and this computation has not read such an array. Give the x that "
         f"the program reads inside of the trace. It has read: {known}"

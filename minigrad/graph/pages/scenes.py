@@ -79,18 +79,13 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int]) -> dict[str,
     }
 
 
-# --- names and sizes ---
-
-
-def name_of(node: Node) -> str:
-    """Return what the page calls a value. The number of a leaf without a name of the program would say nothing to a reader."""
-    return node.label if node.stem or node.operation is not None else f"{node.kind} {node.shape}"
+# --- sizes ---
 
 
 def _size(node: Node) -> tuple[int, int]:
     """Return the size of a box with name, operation, value and gradient, the last two as text or as heat cells."""
     lines = 2 if node.kind == "constant" else 3 if node.operation is None else 4
-    name = text_width(name_of(node), TEXT)
+    name = text_width(node.label, TEXT)
     if name > NUMBERS:  # it is broken in two lines, one of which may be longer than the other
         lines, name = lines + 1, 0.65 * name
     width = max(name, text_width(node.operation or "", SMALL), NUMBERS)

@@ -45,7 +45,7 @@ class Node:
         depth: the number of modules around the module that the program called; None if it called something else.
         label: the name in views, in the words of the program. It is unique, except for constants of equal value.
         stem: the label without what tells it apart from others: its version, and the round of its loops. It is empty if the
-            program has no name for the value; the label is then a kind or an operation with the node's number.
+            program has no name for the value; the label is then an operation with the node's number, or a kind with its shape.
         given: for a value, whether the program has handed it over in a call to the function that reads it.
         expression: whether the label is a call or an expression that makes the value, and not a name of the value.
         inline: for an operation, whether the program reads its result where it computes it, and gives it no name: an

@@ -5,7 +5,8 @@ result is assigned to (``h``, ``hs[3]``), or the expression that computed it (``
 Python evaluates the label to that value. If several nodes would share a label, the round of the loops in which the name had the
 value follows it, ``h · t=20``, or the object whose method ran, ``z · Neuron 2``. Values that this does not tell apart get
 versions, in order of execution: ``h₁``, ``h₂``. Such labels are not Python, so they cannot be mistaken for an expression.
-Without the program's text, the label of an operation is its primitive and the number of its node: ``multiply 12``.
+Without the program's text, the label of an operation is its primitive and the number of its node: ``multiply 12``. A value is
+then called by its kind and its shape: ``constant (12,)``.
 """
 
 from __future__ import annotations
@@ -177,9 +178,11 @@ class _Names:
         return self.rounds.of(node) if wanted is None else self.rounds.of(wanted.at or node, wanted.level)
 
     def plain(self, node: Node) -> str:
-        if node.operation is None and node.module is not None:
-            return f"{_path(self.graph.modules[node.module].name)}.{node.kind} {node.id}"
-        return f"{node.operation or node.kind} {node.id}"
+        """Return what a node without a name is called: an operation with its number, or a value with its shape."""
+        if node.operation is not None:
+            return f"{node.operation} {node.id}"
+        path = "" if node.module is None else f"{_path(self.graph.modules[node.module].name)}."
+        return f"{path}{node.kind} {node.shape}"
 
     # What the program says
 

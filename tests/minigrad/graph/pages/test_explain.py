@@ -368,3 +368,22 @@ def test_an_operation_that_cannot_run_again_is_counted_as_not_compared(tmp_path:
         loss = (Counts.apply(x) * x).sum()
     edges = read(explain(loss, tmp_path / "page.html"))["edges"]
     assert [(edge["check"] is None, edge["unchecked"]) for edge in edges] == [(True, True)] + [(False, False)] * 3
+
+
+def test_values_without_names_have_the_same_names_in_all_texts(tmp_path: Path) -> None:
+    """Two have one shape: a version tells them apart, in boxes and in messages, and ``show`` takes these names."""
+    space: dict[str, Any] = {"x": leaf(np.ones(3)), "y": leaf(np.ones(3)), "__name__": "a_program"}
+    with np.errstate(all="ignore"):
+        with mg.trace():
+            exec("loss = ((x * y) / [1.0, 0.0, 2.0]).sum()", space)
+        data = read(explain(space["loss"], tmp_path / "page.html", show={"input (3,)₂": (1, 3)}))
+    nodes = data["nodes"]
+    assert [node["name"] for node in nodes if node["operation"] is None] == [
+        "input (3,)",
+        "input (3,)₂",
+        "constant (3,)",
+    ]
+    (why,) = [node["why"] for node in nodes if node["why"] is not None]
+    assert "constant (3,)" in why["en"]
+    with pytest.raises(ArgumentError, match=r"It has input \(3,\), input \(3,\)₂, "):
+        explain(space["loss"], tmp_path / "page.html", show={"input 0": (1, 3)})

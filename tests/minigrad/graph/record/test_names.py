@@ -115,9 +115,9 @@ def test_without_the_text_there_are_the_operations_and_their_numbers() -> None:
     space: dict[str, Any] = {"x": x, "np": np, "__name__": "a_program"}
     with mg.trace():
         exec("y = np.exp(x * 2)\nloss = y * y", space)
-    assert [n.label for n in draw_dot(space["loss"]).nodes] == ["input 0", "2", "multiply 2", "exp 3", "loss"]
+    assert [n.label for n in draw_dot(space["loss"]).nodes] == ["input ()", "2", "multiply 2", "exp 3", "loss"]
     untraced = x * 2
-    assert [n.label for n in draw_dot([untraced * x, untraced]).nodes] == ["input 0", "multiply 1", "loss"]
+    assert [n.label for n in draw_dot([untraced * x, untraced]).nodes] == ["input ()", "multiply 1", "loss"]
 
 
 @pytest.mark.parametrize("text", ["x = (\n", "\0", "(" * 5000, "-" * 5000 + "1", "1" + "+1" * 20000, "%magic\n", ""])
@@ -127,14 +127,14 @@ def test_a_text_that_cannot_be_read_gives_no_names(text: str) -> None:
     for note in notes(space["loss"]):
         note.program = [*HEAD.splitlines(), "x = leaf(2.0)", "y = x * 2", "loss = y * y", *text.split("\n")]
     labels = [node.label for node in draw_dot(space["loss"]).nodes]
-    assert labels in ([n.label for n in graph.nodes], ["input 0", "2", "multiply 2", "loss"])
+    assert labels in ([n.label for n in graph.nodes], ["input ()", "2", "multiply 2", "loss"])
 
 
 def test_a_file_that_has_changed_gives_no_wrong_names() -> None:
     space = run("x = leaf(2.0)\ny = x * 2\nloss = y * y")
     for note in notes(space["loss"]):
         note.program = [*HEAD.splitlines(), "x = leaf(2.0)", "z = x * 3", "loss = z + z"]
-    assert [node.label for node in draw_dot(space["loss"]).nodes] == ["input 0", "2", "multiply 2", "loss"]
+    assert [node.label for node in draw_dot(space["loss"]).nodes] == ["input ()", "2", "multiply 2", "loss"]
 
 
 def test_labels_are_whole_up_to_400_characters() -> None:

@@ -189,7 +189,7 @@ def kind_of(node: Node, true: set[int]) -> str:
     """Return "true", "wrong", "number" for a constant, or "words" for a label that is no expression."""
     if node.kind == "constant" and not np.shape(node.value):
         return "number"
-    if re.fullmatch(r"(\w+ \d+|input \d+)", node.label):
+    if re.fullmatch(r"\w+ (\d+|\(.*\)\w*)", node.label):
         return "nameless"
     if not is_python(expression(node.label)):
         return "words"
