@@ -297,11 +297,8 @@ def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int],
                 "write_numpy needs a function that returns one real number that depends on the arguments, and "
                 f"{described(f)} does not: sum() its result"
             )
-        recording.backward, wanted = True, [t._node for t in starts]
-        found = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=wanted)
-        for each, g in found.items():
-            recording.name(g, each)
-    gradients = iter([found[each] if each in found else np.zeros(each.shape, each.dtype) for each in wanted])
+        wanted = [t._node for t in starts]
+        gradients = map(swept_on_paper(recording, output, wanted).get, wanted)
     trees = [
         map_leaves(lambda leaf: next(gradients) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen
     ]
@@ -323,6 +320,16 @@ def on_paper(recording: Recording) -> Iterator[None]:
         raise
     finally:
         active.contexts, recording.closed, recording.caller = contexts, True, None
+
+
+def swept_on_paper(recording: Recording, output: Tensor, wanted: Sequence[Leaf]) -> dict[Any, Any]:
+    """Run the backward pass of a number on paper. Return the gradient of each leaf, zeros where none arrived."""
+    recording.backward = True
+    zeros = {leaf: np.zeros(leaf.shape, leaf.dtype) for leaf in wanted}
+    found = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=wanted)
+    for leaf, g in found.items():
+        recording.name(g, leaf)
+    return zeros | found
 
 
 class Observer:

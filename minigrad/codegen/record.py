@@ -361,7 +361,7 @@ class Recording:
             value.cotangent_of = self.values.get(node)
 
     def end(self, value: Any, gradients: Sequence[Any]) -> None:
-        """Set the results, and leave out statements on which neither they nor a check depend. Raise as :meth:`finish`."""
+        """Set the results, and leave out statements on which neither they nor a check depend. :meth:`finish` may raise."""
         self.finish()
         self.results = replaced(lambda leaf: leaf._value if type(leaf) is self._wrap else leaf, (value, *gradients))
         self.statements = live(self.statements, self.results)

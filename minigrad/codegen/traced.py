@@ -14,13 +14,13 @@ import numpy as np
 
 from .._source import SourceLine
 from ..engine.modes import ensure_recording
-from ..engine.tape import Entry, Leaf, entry_of, sweep
+from ..engine.tape import Entry, Leaf, entry_of
 from ..engine.tensor import first_floating, make_tensor
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Edge, Graph, Node
-from .paper import Observer, Paper, on_paper
+from .paper import Observer, Paper, on_paper, swept_on_paper
 from .program import RESERVED, Arguments, TextLine, WrittenProgram, agree, new_name
-from .record import Recording, Statement, Value, assigned_at, live
+from .record import Recording, Statement, Value, assigned_at, leaves_of, live
 from .simplify import Became
 from .writing import written_lines
 
@@ -48,9 +48,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         arguments = Arguments(again.names, again.examples, whole_dicts=True)
         again.run(arguments)
         program, lines = written_lines("a traced run", [arguments], [again.recording], again.chosen, None, became)
-        found: list[Any] = []
-        for each in program(*arguments.examples):
-            found += each.values() if isinstance(each, dict) else [each]
+        found = leaves_of(program(*arguments.examples))
     except MinigradError:
         raise
     except Exception as error:  # of an operation of the user's, which works on arrays but not on paper
@@ -135,14 +133,10 @@ class _SecondRun:
             for node in self.graph.operations:
                 recording.result_name, recording.source = names[node.id], node.source or SourceLine("", 0, "")
                 self.forward(node)
-            self.begin, end, recording.backward = len(self.statements), self.tensors[self.end.id], True
-            found = sweep({end._node: np.ones_like(end._array)}, retain_graph=True, wanted=starts.values())
-            for leaf, g in found.items():
-                recording.name(g, leaf)
+            self.begin, end = len(self.statements), self.tensors[self.end.id]
+            found = swept_on_paper(recording, end, [*starts.values()])
         self.added()
-        gradients: dict[int, Any] = {}
-        for number, leaf in starts.items():
-            gradients[number] = found[leaf] if leaf in found else np.zeros(leaf.shape, leaf.dtype)
+        gradients = dict(zip(starts, map(found.get, starts.values())))
         results = [*map(gradients.get, self.wanted)]
         if self.grouped:
             results.append({node.label: gradients.get(node.id) for node in self.grouped})
