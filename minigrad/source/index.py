@@ -17,6 +17,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -318,8 +319,7 @@ def operands(node: ast.AST) -> list[ast.expr]:
         case ast.Subscript() | ast.Attribute():
             return [node.value]
         case ast.Call():
-            count = [*map(type, node.args), ast.Starred].index(ast.Starred)
-            return node.args[:count]
+            return list(takewhile(lambda argument: not is_starred(argument), node.args))
     return []
 
 

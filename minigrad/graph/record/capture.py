@@ -161,7 +161,7 @@ class Capture:
 
     Attributes:
         nodes: the fields of each node. Later operations add to those of the values that they read.
-        tensors: the Tensor of each leaf; None if it no longer exists.
+        tensors: the Tensor of each leaf; None if it no longer exists. A leaf holds it weakly, and the walk asks for it twice.
     """
 
     def __init__(self, named: Mapping[str, Any]) -> None:
@@ -204,11 +204,9 @@ class Capture:
         for calls in self.calls.values():
             for call, number in enumerate(calls, 1):
                 self.boxes[number]["call"] = call if len(calls) > 1 else None
-        boxes, edges, nodes = (
-            [ModuleBox(**box) for box in self.boxes],
-            [Edge(**edge) for edge in self.edges],
-            list[Node](),
-        )
+        boxes = [ModuleBox(**box) for box in self.boxes]
+        edges = [Edge(**edge) for edge in self.edges]
+        nodes: list[Node] = []
         for node in self.nodes:
             told = [(name, value) for name, value in node.get("keywords", {}).items() if value is not None]
             node.setdefault("details", ", ".join([f"{name}={short(value)}" for name, value in told]))

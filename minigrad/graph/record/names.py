@@ -91,7 +91,6 @@ class _Names:
         self.given: set[int] = set()
         self.expressions: set[int] = set()
         self.inline: set[int] = set()
-        self.parameters: set[str] = set()  # of the function around the expression whose operations get their labels now
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
 
     @cached_property
@@ -214,7 +213,6 @@ class _Names:
             self.inner(nodes, "")
             return
         given, target, returned = operands(here), program.target(here), program.returned(here)
-        self.parameters = program.parameters(here)
         if self.handed_over(nodes, program, here):
             self.inner(nodes, "")
             return
@@ -351,7 +349,7 @@ class _Names:
             self.wanted[node.id] = Wanted(text, simple, reader, level)
             named = simple or isinstance(operand, ast.Subscript)
             (self.expressions.discard if named else self.expressions.add)(node.id)
-            if level > 0 or (isinstance(operand, ast.Name) and operand.id in self.parameters):
+            if level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand)):
                 self.given.add(node.id)
             else:
                 self.given.discard(node.id)
