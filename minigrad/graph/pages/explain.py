@@ -11,7 +11,7 @@ import contextlib
 import gc
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from ..._source import SourceLine
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
+from ...guards.checking import Comparison
 from ...source.index import index_of
 from ..record.capture import swept
 from ..record.derivatives import comparisons
@@ -159,35 +160,12 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     few = len(graph.edges_into) <= MOST_CHECKED
     compared = comparisons(graph, skipped=UNCHECKED) if check or (check is None and few) else []
     replay = replay_data(graph)
-    nodes = [
-        {
-            "name": node.label,
-            "kind": node.kind,
-            "operation": node.operation,
-            "module": node.module,
-            "named": not node.expression,
-            "numeral": node.numeral,
-        }
-        | {"span": span, "scene": scene, **cause, **arrays, **said}
-        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
-    ]
-    edges = [
-        {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
-        | {"check": None, "unchecked": False, **arrays, **said}
-        for edge, arrays, said in zip(graph.edges, amounts, rules)
-    ]
-    numbers = {edge: number for number, edge in enumerate(graph.edges)}
-    for edge, found in compared:
-        if math.isfinite(found.exact) and math.isfinite(found.numeric):
-            edges[numbers[edge]]["check"] = found._asdict()
-        elif found.reason in ("left out", "unsteady"):
-            edges[numbers[edge]]["unchecked"] = True
     return {
         "title": graph.nodes[graph.ends[0][0]].label,
         "program": code,
-        "nodes": nodes,
-        "edges": edges,
-        "steps": _steps(graph, numbers),
+        "nodes": _nodes(graph, spans, home, causes, values, operations),
+        "edges": _edges(graph, amounts, rules, compared),
+        "steps": _steps(graph),
         "turn": len(graph.operations),
         "end": graph.ends[0],
         "replay": replay,
@@ -201,7 +179,47 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     }
 
 
-def _steps(graph: Graph, numbers: Mapping[Edge, int]) -> list[tuple[str, int]]:
+def _nodes(
+    graph: Graph,
+    spans: Sequence[list[int] | None],
+    home: Sequence[int],
+    causes: Sequence[Data],
+    values: Sequence[Data],
+    operations: Sequence[Data],
+) -> list[Data]:
+    """Return the data of each node: its own facts, its span, its scene, why it is not finite, its arrays, its notation."""
+    return [
+        {
+            "name": node.label,
+            "kind": node.kind,
+            "operation": node.operation,
+            "module": node.module,
+            "named": not node.expression,
+            "numeral": node.numeral,
+        }
+        | {"span": span, "scene": scene, **cause, **arrays, **said}
+        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
+    ]
+
+
+def _edges(
+    graph: Graph, amounts: Sequence[Data], rules: Sequence[Data], compared: Sequence[tuple[Edge, Comparison]]
+) -> list[Data]:
+    """Return the data of each edge: its own facts, its arrays, its rule, and the check of its derivative."""
+    edges = {
+        edge: {"source": edge.source, "target": edge.target, "argument": edge.argument, "output": edge.output or 0}
+        | {"check": None, "unchecked": False, **arrays, **said}
+        for edge, arrays, said in zip(graph.edges, amounts, rules)
+    }
+    for edge, found in compared:
+        if math.isfinite(found.exact) and math.isfinite(found.numeric):
+            edges[edge]["check"] = found._asdict()
+        elif found.reason in ("left out", "unsteady"):
+            edges[edge]["unchecked"] = True
+    return list(edges.values())
+
+
+def _steps(graph: Graph) -> list[tuple[str, int]]:
     """Return the steps of the page.
 
     A forward step is ``("forward", node)``. A backward step ``("product", edge)`` applies an operation's rule and adds the
@@ -209,6 +227,7 @@ def _steps(graph: Graph, numbers: Mapping[Edge, int]) -> list[tuple[str, int]]:
     ``("fit", edge)`` follows and adds it instead.
     """
     steps = [("forward", node.id) for node in graph.operations]
+    numbers = {edge: number for number, edge in enumerate(graph.edges)}
     for edge in graph.contributions:
         kinds = ("product",) if edge.raw is edge.contribution else ("product", "fit")
         steps += [(kind, numbers[edge]) for kind in kinds]

@@ -27,7 +27,7 @@ import numpy as np
 from ...engine.messages import short
 from ...engine.primitive import Primitive
 from ...engine.registry import is_elementwise, registry
-from ...rules.about import About, depends_elementwise, derivative, known, reading_of
+from ...rules.about import depends_elementwise, derivative, known, reading_of
 from ...rules.indexing import clip
 from ...rules.neural import softmax
 from ...source.functions import names_of, returned_expression
@@ -73,26 +73,32 @@ _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 
 def said_of(graph: Graph) -> tuple[list[Data], list[Data]]:
     """Return how the page writes each operation, and the rule of each edge: nothing for a value."""
-    into, nodes, operations = graph.edges_into, graph.nodes, list[Data]()
-    rules = [
-        None if edge.contribution is None else formula(nodes[edge.target].primitive, edge.argument)
-        for edge in graph.edges
-    ]
-    for node in nodes:
-        facts, elementwise = known(node.primitive), is_elementwise(node.primitive)
-        told = None if node.operation is None else _operation(node, into[node.id], facts, elementwise)
-        operations.append(told or NOTHING)
-    values = [
-        {} if found is None else formula_values(nodes[edge.target], into[edge.target], edge)
-        for found, edge in zip(rules, graph.edges)
-    ]
-    texts = ["" if found is None else readable(found, given) for found, given in zip(rules, values)]
-    return operations, [_derivative(*each) for each in zip(rules, texts, values)]
+    into, nodes = graph.edges_into, graph.nodes
+    rules = [_rule(nodes[edge.target], into[edge.target], edge) for edge in graph.edges]
+    operations = [NOTHING if node.operation is None else _operation(node, into[node.id]) for node in nodes]
+    return operations, [_derivative(rule) for rule in rules]
 
 
-def _operation(node: Node, operands: Sequence[Edge], facts: About, elementwise: bool) -> Data:
+def _rule(node: Node, operands: Sequence[Edge], edge: Edge) -> tuple[Formula, str, dict[str, Any]] | None:
+    """Return the formula of the rule for an edge, its text and its values; None if the page writes no rule."""
+    found = None if edge.contribution is None else formula(node.primitive, edge.argument)
+    if found is None:
+        return None
+    values = formula_values(node, operands, edge)
+    return found, readable(found, values), values
+
+
+def _derivative(rule: tuple[Formula, str, dict[str, Any]] | None) -> Data:
+    """Return what the page says of a rule: its tree, the name of the output in it, and whether it is elementwise."""
+    if rule is None:
+        return {"equation": None, "answer": "y", "elementwise": False}
+    found, text, values = rule
+    return {"equation": equation(found, text, values), "answer": found.answer, "elementwise": found.elementwise}
+
+
+def _operation(node: Node, operands: Sequence[Edge]) -> Data:
     """Return how the page writes an operation, and what it has done to its operands."""
-    usual = getattr(node.primitive, "defaults", {})
+    facts, usual = known(node.primitive), getattr(node.primitive, "defaults", {})
     told = {name: option_text(value) for name, value in node.keywords.items() if value is not None}
     different = [
         f"{name}={text}" for name, text in told.items() if name not in usual or option_text(usual[name]) != text
@@ -101,15 +107,8 @@ def _operation(node: Node, operands: Sequence[Edge], facts: About, elementwise: 
         "notation": _notation(node, facts.notation, len(operands)),
         "options": ", ".join(different),
         "tells": "rows" if node.primitive is softmax else "zeros" if facts.dies else None,
-        "changed": _changed(node, operands, elementwise),
+        "changed": _changed(node, operands),
     }
-
-
-def _derivative(found: Formula | None, text: str, values: Mapping[str, Any]) -> Data:
-    """Return what the page says of a rule: its tree, the name of the output in it, and whether it is elementwise."""
-    if found is None:
-        return {"equation": None, "answer": "y", "elementwise": False}
-    return {"equation": equation(found, text, values), "answer": found.answer, "elementwise": found.elementwise}
 
 
 def option_text(value: Any) -> str:
@@ -132,11 +131,11 @@ def option_text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else short(value)
 
 
-def _changed(node: Node, operands: Sequence[Edge], elementwise: bool) -> list[str]:
+def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
     """Return what else happened to the operands here: one was broadcast, its dtype changed, or values were clipped."""
     if isinstance(node.value, tuple) or node.value is None:
         return []
-    found = []
+    found, elementwise = [], is_elementwise(node.primitive)
     arrays = [edge.value for edge in operands if edge.value is not None]
     if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
         found.append("broadcast")

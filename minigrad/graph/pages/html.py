@@ -109,7 +109,7 @@ def page(
 
     Args:
         title: plain text. It is escaped here.
-        body_html: HTML. Texts of the user must be escaped already (``html.escape``). A drawing comes from :func:`inline`.
+        body_html: HTML. Texts of the user must be escaped already (``html.escape``).
         script: JavaScript. It must show data by ``textContent``, never by ``innerHTML``.
         data: data for :func:`plain`.
         style: CSS.

@@ -53,28 +53,24 @@ class Laid:
     turns: int = 0
 
 
-def lay_out(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]]) -> Laid:
-    """Place boxes, and lines between them, so that lines point down.
+def layouts(
+    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
+) -> list[tuple[Laid, bool]]:
+    """Return layouts of boxes in up to so many columns, and for each whether its boxes are turned on their sides.
 
-    The same input gives the same layout. Parts that no line joins are placed side by side.
+    The lines point down. The same input gives the same layouts. Parts that no line joins are placed side by side.
 
     Args:
         sizes: the width and the height of each box.
         lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
     """
-    return placed(ordered(len(sizes), lines), sizes)
-
-
-def layouts(
-    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
-) -> tuple[list[Laid], list[Laid]]:
-    """Return the layouts of boxes in up to so many columns; and those of boxes that are turned on their sides."""
-    parts, found = ordered(len(sizes), lines), []
-    for own in (sizes, [(height, width) for width, height in sizes]):
+    parts, found = ordered(len(sizes), lines), list[tuple[Laid, bool]]()
+    for turned in (False, True):
+        own = [(height, width) for width, height in sizes] if turned else sizes
         laid = placed(parts, own)
         several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
-        found.append([laid, *filter(None, several)])
-    return found[0], found[1]
+        found += [(each, turned) for each in (laid, *several) if each is not None]
+    return found
 
 
 def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:

@@ -132,8 +132,9 @@ class _Trees:
         if function in page_functions():
             return page_functions()[function]
         plain = function.function if isinstance(function, Primitive) else function
-        for one in (plain,) if _of_numpy(plain) else filter(_of_numpy, getattr(function, "_numpy", ())):
-            return str(one.__name__)
+        numpys = plain if _of_numpy(plain) else next(filter(_of_numpy, getattr(function, "_numpy", ())), None)
+        if numpys is not None:
+            return str(numpys.__name__)
         if plain in _BUILTINS:
             return _BUILTINS[plain]
         if function not in self.names:

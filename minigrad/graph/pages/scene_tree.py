@@ -70,11 +70,12 @@ class SceneTree:
         self._place(self.program, None)
         self._place_values()
         for unit in self.scenes():
-            self.titles.setdefault(id(unit), self._title(unit))
+            if id(unit) not in self.titles:
+                self.titles[id(unit)] = self._title(unit)
 
     @cached_property
     def calls(self) -> CallsAround:
-        """What only a long scene or a loop needs."""
+        """The calls and rounds around operations, computed when a long scene or a loop first asks."""
         return CallsAround(self.graph)
 
     def scenes(self) -> list[Unit]:

@@ -120,8 +120,7 @@ def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -
     The lines of each one lead from top to bottom, or from left to right. It is in columns, or in rows, if this makes the
     picture much larger.
     """
-    found = layouts(sizes, lines, MOST_COLUMNS)
-    ways = [(laid, turned) for turned in (False, True) for laid in found[turned]]
+    ways = layouts(sizes, lines, MOST_COLUMNS)
 
     def scale(way: tuple[Laid, bool], pane: tuple[int, int]) -> float:
         laid, turned = way

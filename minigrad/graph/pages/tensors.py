@@ -77,10 +77,9 @@ class Tensors:
                 "value": None if edge.value is usual else self.array(edge.value),
                 "raw": self.array(edge.raw),
                 "amount": None if edge.contribution is edge.raw else self.array(edge.contribution),
+                "sum": self.array(edge.sum),
             }
             found.append(about)
-        for edge, about in zip(self.graph.edges, found):
-            about["sum"] = self.array(edge.sum)
         return found
 
     def array(self, value: Any, view: Shape | None = None) -> Data | None:

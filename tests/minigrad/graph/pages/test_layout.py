@@ -15,7 +15,7 @@ from minigrad.graph.pages.layout import (
     Laid,
     Point,
     crossings,
-    lay_out,
+    layouts,
     put_on_layers,
     swap_on,
     uncross,
@@ -36,6 +36,13 @@ def random_graph(seed: int) -> tuple[Sizes, Lines]:
     lines += [(a, b) for a, b in (rng.choices(range(count), k=2) for _ in range(rng.randint(0, count // 2))) if a != b]
     lines += rng.sample(lines, len(lines) // 8)
     return sizes, lines
+
+
+def lay_out(sizes: Sizes, lines: Lines) -> Laid:
+    """The layout in one column, whose lines lead from top to bottom."""
+    ((laid, turned), *_) = layouts(sizes, lines, 1)
+    assert not turned
+    return laid
 
 
 def segments(route: list[Point]) -> list[tuple[Point, Point]]:
