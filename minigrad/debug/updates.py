@@ -180,7 +180,7 @@ def stands_still(run: WatchedRun) -> Iterator[DebugFinding]:
     still = [step for step, _ in sizes if moving and step > moving[-1]]
     if run.optimizers or not still or steps - still[0] < ZERO * steps or len(set(run.watcher.places)) > 1:
         return
-    per_gradient = max(size / norms[step] for step, size in sizes if norms[step] > 0 and size > 0)
+    per_gradient = max((size / norms[step] for step, size in sizes if norms[step] > 0 and size > 0), default=0.0)
     would_move = per_gradient * min(norms[still[0] :]) > ROUNDING  # at the rate of the steps that moved
     if run.updates() and would_move and np.isfinite(run.watcher.losses).all():
         facts: dict[str, Any] = {"n": len(still), "first": still[0], "last": still[-1]}

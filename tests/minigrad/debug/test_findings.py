@@ -223,6 +223,23 @@ def test_dropout_of_the_inputs_is_part_of_the_training(tmp_path: Path) -> None:
     assert watched(tmp_path, text).findings == []
 
 
+def test_a_decay_that_stops_is_no_rate_of_zero_where_every_gradient_is_zero(tmp_path: Path) -> None:
+    text = """
+import numpy as np
+from minigrad import Tensor
+
+X = np.random.default_rng(0).normal(size=(8, 3))
+w = Tensor(np.ones(3), requires_grad=True)
+for step in range(40):
+    w.grad = None
+    loss = ((X @ (w * np.zeros(3))) ** 2).sum() + 1
+    loss.backward()
+    decay = 1e-2 if step < 3 else 0.0
+    w.data = w.data * (1 - decay) - 0.1 * w.grad.data
+"""
+    assert "rate zero" not in {finding.kind for finding in watched(tmp_path, text).findings}
+
+
 def test_gradients_that_add_up_on_purpose_are_no_finding(tmp_path: Path) -> None:
     text = PROGRAMS["NET"].replace("    for p in", "    if step % 4 < 3:\n        continue\n    for p in")
     assert watched(tmp_path, text).findings == []
