@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ class profile(trace):
     Attributes:
         events: the operations that ran, in order.
         peak_bytes: the most bytes that the tape has kept at one time for operations recorded inside the block. A backward
-            pass releases those of each operation, also with ``retain_graph=True``.
+            pass releases those of each operation, unless it retains the graph.
 
     Example:
         >>> import numpy as np
@@ -78,22 +79,33 @@ class profile(trace):
         self.events: list[Event] = []
         self.peak_bytes = 0
         self._kept_bytes = 0
-        self._kept: set[int] = set()  # the numbers of the arrays that the tape keeps now
+        self._keepers: Counter[int] = Counter()  # by the number of an array, the operations that keep it now
+        self._swept: tuple[Entry, _Watch] | None = None  # the last one; a sweep frees its arrays after its rules
+
+    def __exit__(self, *error: object) -> None:
+        self._settle()
+        super().__exit__(*error)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Note an entry. The engine calls this for each one."""
         super().record(entry, arrays, answer, seconds)
+        self._settle()
         note = note_of(entry)
         assert note is not None
         event = Event(entry.primitive.name, note.modules[-1].name if note.modules else "", note.source, seconds)
         kept = {id(array): array.nbytes for value in entry.kept or () for array in _arrays(value)}
-        new = kept.keys() - self._kept
-        event.new_bytes = sum(kept[number] for number in new)
-        self._kept |= new
+        event.new_bytes = sum(size for number, size in kept.items() if not self._keepers[number])
+        self._keepers.update(kept.keys())
         self._kept_bytes += event.new_bytes
         self.peak_bytes = max(self.peak_bytes, self._kept_bytes)
         self.events.append(event)
-        attach(entry, _Watch(self, event, new))
+        attach(entry, _Watch(self, event, kept))
+
+    def _settle(self) -> None:
+        """Count the arrays of the last swept operation as gone, unless the sweep has retained them."""
+        swept, self._swept = self._swept, None
+        if swept is not None and swept[0].kept is None:
+            swept[1].release()
 
     # Tables
 
@@ -131,25 +143,29 @@ class profile(trace):
 
 
 class _Watch:
-    """A note on an entry. It learns when the entry's rules have run, and when the entry is gone."""
+    """A note on an entry. It learns when the entry's rules have run, and when its arrays are gone."""
 
-    __slots__ = ("event", "new", "profile")
+    __slots__ = ("event", "kept", "profile")
 
-    def __init__(self, owner: profile, event: Event, new: set[int]) -> None:
+    def __init__(self, owner: profile, event: Event, kept: Mapping[int, int]) -> None:
         self.profile = owner
         self.event = event
-        self.new = new
+        self.kept = kept
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+        self.profile._settle()
         self.event.backward_seconds = seconds
-        self.release()
+        self.profile._swept = entry, self
 
     def release(self) -> None:
-        """Count as gone the arrays that this entry was the first to keep. A sweep comes to it after the others."""
-        if self.new:
-            self.profile._kept -= self.new
-            self.profile._kept_bytes -= self.event.new_bytes
-            self.new = set()
+        """Count the arrays of this entry as gone, except those that others keep."""
+        kept, self.kept = self.kept, {}
+        keepers = self.profile._keepers
+        for number, size in kept.items():
+            keepers[number] -= 1
+            if not keepers[number]:
+                del keepers[number]
+                self.profile._kept_bytes -= size
 
     __del__ = release
 

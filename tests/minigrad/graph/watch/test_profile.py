@@ -59,6 +59,37 @@ def test_a_sweep_releases_them_and_so_does_the_end_of_the_graph(swept: bool) -> 
     assert p.peak_bytes == kept and sum(event.new_bytes for event in p.events) == 3 * kept
 
 
+def test_retain_graph_releases_nothing_until_the_graph_goes() -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        loss.backward(retain_graph=True)
+        other = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        both = held(loss) + held(other)
+        assert p.peak_bytes == both > held(other)
+        del loss, other
+        network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+    assert p.peak_bytes == both
+
+
+def test_create_graph_keeps_the_arrays_of_both_passes() -> None:
+    x = leaf(np.linspace(0.0, 1.0, 1000))
+    with profile() as p:
+        y = (np.tanh(x) * np.exp(x) * x).sum()
+        y.backward(create_graph=True)
+        assert isinstance(x.grad, Tensor)
+        gradient = (x.grad * x.grad).sum()
+        assert p.peak_bytes >= held(gradient) > 8 * 1000
+
+
+def test_an_array_that_another_operation_keeps_stays_after_a_sweep() -> None:
+    with profile() as p:
+        b = np.exp(leaf(np.ones(1000)))
+        c = b * b
+        b.sum().backward()
+        np.exp(leaf(np.ones(1000)))
+        assert p.peak_bytes == 16_000 and c is not None
+
+
 def test_times_are_those_of_the_operation_alone() -> None:
     operation = slow(0.02, 0.03)
     with profile() as p:
