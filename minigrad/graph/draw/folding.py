@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ ROUND = "round"  # the kind of a unit while loops are searched: a round of a loo
 FEWEST_LAYERS = 3
 FEWEST_STEPS = 4  # the fewest equal steps of operations that are folded
 FEWEST_OPERATIONS = 8  # the fewest operations in all steps together that are folded
+FACTOR = 0x9E3779B97F4A7C15  # an odd number whose powers modulo 2**64 have no pattern
 
 
 @dataclass(eq=False, slots=True)
@@ -163,15 +165,32 @@ class Folder:
 
     def _runs(self, units: list[Unit]) -> list[Unit]:
         """Join each run of equal steps to a loop. Short steps come first, so that inner loops are found before outer ones."""
-        period = 1
-        signatures = np.array([unit.signature for unit in units])
-        while FEWEST_LAYERS * period <= len(units):
-            joined = self._joined(units, _repeats(signatures, period), period)
+        joined = self._shortest(units)
+        while len(joined) < len(units):
+            units, joined = joined, self._shortest(joined)
+        return units
+
+    def _shortest(self, units: list[Unit]) -> list[Unit]:
+        """Join the runs of the shortest equal steps.
+
+        Where steps are not equally wired, longer ones are searched by the wiring as well, because most multiples of such a
+        step are not equally wired either.
+        """
+        plain = np.array([unit.signature for unit in units], np.int64)
+        signatures, sums = plain.copy(), _sums(plain)
+        for period in range(1, len(units) // FEWEST_LAYERS + 1):
+            if not _may_repeat(sums, period):
+                continue
+            found = [start for start, _ in _repeats(signatures, period)]
+            runs = _repeats(plain, period)
+            repeats = [(start, stop) for start, stop in runs if bisect_left(found, start) < bisect_left(found, stop)]
+            joined = self._joined(units, repeats, period)
             if len(joined) < len(units):
-                units, period = joined, 1
-                signatures = np.array([unit.signature for unit in units])
-            else:
-                period += 1
+                return joined
+            for start, stop in repeats:
+                if enough(_content(units[start : start + period]), 1 + (stop - start) // period):
+                    signatures[start : stop + period] = self._with_wiring(units[start : stop + period])
+                    sums = _sums(signatures)
         return units
 
     def _joined(self, units: list[Unit], repeats: Iterable[tuple[int, int]], period: int) -> list[Unit]:
@@ -191,23 +210,33 @@ class Folder:
     def _equally_wired(self, units: Sequence[Unit], period: int) -> int:
         """Return how many steps read the same operands, at the same distances back to the steps that computed them."""
         places: dict[int, tuple[int, int]] = {}
-        wirings: list[list[tuple[int, int] | None]] = []
+        steps: list[list[int]] = []
 
-        def wiring(t: int) -> list[tuple[int, int] | None]:
-            for now in range(len(wirings), t + 1):
-                step = _operations(units[now * period : (now + 1) * period])
-                places.update({operation: (now, i) for i, operation in enumerate(step)})
-                wirings.append([*self._wiring(step, now, places)])
-            return wirings[t]
+        def wiring(t: int) -> Iterator[tuple[int, int] | None]:
+            for now in range(len(steps), t + 1):
+                steps.append(_operations(units[now * period : (now + 1) * period]))
+                places.update({operation: (now, i) for i, operation in enumerate(steps[now])})
+            return self._wiring(steps[t], t, places)
 
         count = len(units) // period
-        usual = wiring(min(4, count - 1))
+        usual = [*wiring(min(4, count - 1))]
         for t in range(count):
             for want, found in zip(usual, wiring(t)):
                 begins = found is None and want is not None and want[0] > t  # it reads a value from before the loop
                 if want != found and not begins:
                     return t
         return count
+
+    def _with_wiring(self, units: Sequence[Unit]) -> list[int]:
+        """Return signatures that also say how far back each unit reads what these units have computed."""
+        places = {operation: (i, 0) for i, operation in enumerate(_operations(units))}
+        wirings = (
+            tuple(
+                place for number in unit.all_operations() for place in self._wiring([number], places[number][0], places)
+            )
+            for unit in units
+        )
+        return [self.number((unit.signature, wiring)) for unit, wiring in zip(units, wirings)]
 
     def _wiring(
         self, step: Sequence[int], t: int, places: Mapping[int, tuple[int, int]]
@@ -235,7 +264,22 @@ def _content(units: Sequence[Unit]) -> list[Unit]:
     return [inner for unit in units for inner in (unit.iterations[0] if unit.kind == ROUND else (unit,))]
 
 
-def _repeats(signatures: NDArray[np.int_], period: int) -> Iterator[tuple[int, int]]:
+def _sums(signatures: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the sums of the first 0, 1, ... signatures, each times a power of ``FACTOR``, modulo 2**64."""
+    powers = np.cumprod(np.full(len(signatures), FACTOR, np.uint64))
+    return np.concatenate([np.zeros(1, np.uint64), np.cumsum(signatures.astype(np.uint64) * powers)])
+
+
+def _may_repeat(sums: NDArray[np.uint64], period: int) -> bool:
+    """Return whether there may be three equal steps of ``period`` units in a row, without a look at each unit.
+
+    Three such steps contain two that begin at multiples of the period. The sums of equal steps differ by a power.
+    """
+    steps = np.diff(sums[::period])
+    return bool((steps[1:] == steps[:-1] * np.uint64(pow(FACTOR, period, 1 << 64))).any())
+
+
+def _repeats(signatures: NDArray[np.int64], period: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of positions whose unit is followed by an equal one at this distance, if they are long enough."""
     same = signatures[period:] == signatures[:-period]
     ends = np.flatnonzero(np.diff(same, prepend=False, append=False))
