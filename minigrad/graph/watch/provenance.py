@@ -78,9 +78,10 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         return _provenance(graph, origin)
     untraced = sum(node.value is None for node in graph.operations)
     if untraced:
+        have = "1 operation has" if untraced == 1 else f"{untraced} operations have"
         raise GraphError(
-            f"find_nan found only finite numbers, but {untraced} operations were recorded without their values: "
-            "run the whole computation inside 'with minigrad.trace():'"
+            f"find_nan found no NaN or infinity in the recorded values, but {have} none: compute the tensor inside "
+            "'with minigrad.trace():'"
         )
     return None
 

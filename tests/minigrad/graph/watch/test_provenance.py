@@ -191,13 +191,13 @@ def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:
     with mg.trace():
         y = x * 2
     assert find_nan(y) is None
-    with pytest.raises(GraphError, match="recorded without their values"):
-        find_nan(x * 2)
+    with pytest.raises(GraphError, match="find_nan found no NaN or infinity in the recorded values, but 2 operations have none"):
+        find_nan(np.log(x * 2))
 
 
 def test_what_was_not_traced_is_not_said_to_be_finite() -> None:
     y = np.log(leaf([0.0, 1.0]))
     with mg.trace():
         loss = (y * 2).sum()
-    with pytest.raises(GraphError, match="1 operations were recorded without their values"):
+    with pytest.raises(GraphError, match="but 1 operation has none: compute the tensor inside"):
         find_nan(loss)
