@@ -49,7 +49,8 @@ def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x: Array, gamma: Ar
     blocks = -(-len(rows) // by_rows.BLOCK)
     d_gamma, d_beta = np.empty((2, blocks, rows.shape[1]), x.dtype)
     over_rows(by_rows.layer_norm_backward, blocks, rows, matrix(x), plain(gamma), saved, matrix(dx), d_gamma, d_beta)
-    return dx, d_gamma.sum(axis=0), d_beta.sum(axis=0)
+    sums = (d.sum(axis=0) if need else None for d, need in zip((d_gamma, d_beta), needs[1:]))
+    return dx if needs[0] else None, *sums
 
 
 neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)

@@ -310,6 +310,16 @@ def test_any_number_of_threads_gives_the_same_bits(case: Case, divided: None) ->
     assert_same_bits_in_any_number_of_threads(lambda: arrays_of(first_order(case.function, arrays)))
 
 
+def test_layer_norm_returns_only_the_gradients_that_are_needed() -> None:
+    from minigrad.kernels.compiled.neural import _layer_norm_backward, _layer_norm_forward
+
+    x, ones, zeros = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones(4, np.float32), np.zeros(4, np.float32)
+    ans, saved = _layer_norm_forward(x, ones, zeros)
+    for needs in ((True, False, False), (False, True, False), (False, False, True)):
+        found = _layer_norm_backward(np.ones_like(ans), needs, saved, x, ones)
+        assert tuple(gradient is not None for gradient in found) == needs
+
+
 def test_adam_step_in_any_number_of_threads(divided: None) -> None:
     start = np.random.default_rng(0).standard_normal((4, 30000)).astype(np.float32)
 
