@@ -53,7 +53,8 @@ def lay_out(picture: Picture, format: str) -> bytes:
 def typeset(dot: str, format: str) -> bytes:
     """Return the picture that Graphviz makes from DOT text, by the system's ``dot`` program or else by pygraphviz.
 
-    If matplotlib is installed, :mod:`.fonts` names what fonts this machine lacks. The reader of an SVG may have other fonts.
+    If matplotlib is installed, :mod:`.fonts` writes a note if no font has some characters. The reader of an SVG may have other
+    fonts.
     """
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-P", "-c", PYGRAPHVIZ, format]

@@ -49,9 +49,9 @@ def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
     """Draw each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, and
-    what is wrong inside in ``culprit``. A value that only one module reads goes
-    into its box, except data that the program has handed over. Merged edges keep the name of one argument. They form no
-    cycle, because a box is one call, and the operations of a call are consecutive.
+    what is wrong inside in ``culprit``. A value that only one module reads goes into its box, except data that the program has
+    handed over. Merged edges keep the name of one argument. They form no cycle, because a box is one call, and the operations
+    of a call are consecutive.
     """
     boxes = _boxes(graph, depth)
     data = {n.id: box for n, box in zip(graph.nodes, boxes) if n.given and n.kind == "constant" and box is not None}
