@@ -65,11 +65,16 @@ class DrawnBox(ModuleBox):
 
 @dataclass(slots=True, repr=False)
 class DrawnGraph(Graph):
-    """A graph of such records."""
+    """A graph of such records.
+
+    Attributes:
+        checked: whether it is the graph of ``check_edges``, whose colours show the verdicts.
+    """
 
     nodes: Sequence[DrawnNode] = ()
     edges: Sequence[DrawnEdge] = ()
     modules: Sequence[DrawnBox] = ()
+    checked: bool = False
 
     @classmethod
     def of(
@@ -88,6 +93,7 @@ class DrawnGraph(Graph):
             [DrawnBox(*_facts[ModuleBox](box)) for box in graph.modules],
             graph.ends,
             graph.programs,
+            checked=any(each.get("verdict") for each in of_edges.values()),
             **how,
         )
 

@@ -56,11 +56,6 @@ def _named(word: str, size: float, signed: complex | None) -> str:
     return f"|{word}| {number_text(size, 3)}" if signed is None else f"{word} {number_text(signed, 3)}"
 
 
-def is_checked(graph: DrawnGraph) -> bool:
-    """Return whether the graph is that of ``check_edges``, whose colours show the verdicts."""
-    return any(edge.verdict for edge in graph.edges)
-
-
 def heat(graph: DrawnGraph) -> tuple[dict[int, str], list[float]]:
     """Return the colour of each node, which is that of the norm of its gradient, and the limits between the colours.
 
@@ -69,7 +64,7 @@ def heat(graph: DrawnGraph) -> tuple[dict[int, str], list[float]]:
     """
     gradients = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
     norms = {number: norm for number, norm in gradients.items() if norm and math.isfinite(norm)}
-    if not norms or is_checked(graph):
+    if not norms or graph.checked:
         return {}, []
     middle = math.floor(math.log10(statistics.median_low(norms.values())))
     limits = [10.0 ** (middle + i) for i in (-1, 0, 1, 2)]
@@ -90,7 +85,7 @@ def legend(graph: DrawnGraph, limits: Sequence[float]) -> list[list[tuple[str, s
         texts = [f"{limit:g}" for limit in limits]
         bins = [f"below {texts[0]}", *(f"{low} to {high}" for low, high in pairwise(texts)), f"{texts[-1]} or more"]
         rows.append([("norm of the gradient", None), *zip(bins, RAMP)])
-    if is_checked(graph):
+    if graph.checked:
         words = {"unclear": "unclear: differences cannot tell"}
         rows.append([("derivative", None), *((words.get(word, word), fill) for word, (_, fill) in VERDICTS.items())])
     if any(node.tainted for node in graph.nodes):

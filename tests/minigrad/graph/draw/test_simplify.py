@@ -153,6 +153,8 @@ def test_what_is_wrong_inside_a_box_shows_on_it() -> None:
     first, second = (node for node in collapse(graph, 1).nodes if node.kind == "module")
     assert (first.culprit, first.tainted) == ("derivative wrong by 0.25", True)
     assert (second.culprit, second.tainted) == ("made the first nan", False)
+    closed = collapse(graph, 0).picture()
+    assert closed.legend[0][0] == ("derivative", None) and not closed.heat
     dot = collapse(graph, 1).to_dot()
     assert "derivative wrong by 0.25" in dot and dot.count('class="module tainted culprit"') == 1
 
