@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -129,12 +129,14 @@ class _Fold:
             self.readers[edge.source].add(edge.target)
         self.stands_for = list(range(len(graph.nodes)))
         self.calls = CallsAround(graph)
+        self.loops: Counter[int | None] = Counter()  # for each module, the loops in it that no variable names
         self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
         self.homes: dict[int, int] = {}  # from a node to the box around its step
         self.modules: list[DrawnBox] = []
         waiting: list[tuple[Unit, int | None, int]] = [(program(graph), None, 1)]
         while waiting:  # no recursion, because modules may be nested deeper than Python's limit
             waiting += reversed(list(self.inside(*waiting.pop())))
+        self.number_calls()
         self.stands_for = [self.stands_for[number] for number in self.stands_for]
 
     def module(self, node: DrawnNode) -> int | None:
@@ -172,7 +174,10 @@ class _Fold:
             if loop.module is not None:  # layers have boxes
                 yield units[0], around, len(steps)
                 continue
-            name = self.calls.title([operations for _, _, operations in steps]) or LOOP
+            name = self.calls.title([operations for _, _, operations in steps])
+            if not name:
+                self.loops[around] += 1
+                name = LOOP if self.loops[around] == 1 else f"{LOOP} {self.loops[around]}"
             box = self.box(name, LOOP, around, len(steps))
             for node in first:
                 if self.homes.get(node.id, self.numbers.get(node.module, -1)) == around:
@@ -182,6 +187,22 @@ class _Fold:
     def box(self, name: str, kind: str, around: int | None, count: int, call: int | None = None) -> int:
         self.modules.append(DrawnBox(len(self.modules), name, kind, around, call, count))
         return self.modules[-1].id
+
+    def number_calls(self) -> None:
+        """Number the calls of a module from 1 in what stands for several rounds. The only call there has no number."""
+        folded: dict[int | None, int | None] = {None: None}  # for each box, the innermost one that stands for several
+        calls: dict[tuple[int, str], list[DrawnBox]] = defaultdict(list)
+        for box in self.modules:
+            around = folded[box.parent]
+            folded[box.id] = box.id if box.count > 1 else around
+            if box.call is not None and around is not None:
+                calls[around, box.name].append(box)
+        for boxes in calls.values():
+            number = 1
+            for box in boxes:
+                call = None if len(boxes) == box.count == 1 else number
+                self.modules[box.id] = dataclasses.replace(box, call=call)
+                number += box.count
 
     def own_values(self, step: Sequence[int]) -> dict[int, int]:
         """Return the values that only this step reads, by the number of the operand."""

@@ -83,7 +83,7 @@ def test_two_loops_one_after_the_other() -> None:
             h = (w * h).exp() * 0.1
         loss = h * 2.0
     drawn = mg.draw_dot(loss).drawn()
-    assert [(module.name, module.count) for module in drawn.modules] == [("loop", 30), ("loop", 40)]
+    assert [(module.name, module.count) for module in drawn.modules] == [("loop", 30), ("loop 2", 40)]
 
 
 def test_a_loop_in_equal_layers_folds_twice() -> None:

@@ -191,7 +191,9 @@ def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:
     with mg.trace():
         y = x * 2
     assert find_nan(y) is None
-    with pytest.raises(GraphError, match="find_nan found no NaN or infinity in the recorded values, but 2 operations have none"):
+    with pytest.raises(
+        GraphError, match="find_nan found no NaN or infinity in the recorded values, but 2 operations have none"
+    ):
         find_nan(np.log(x * 2))
 
 
