@@ -147,8 +147,8 @@ def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         font_manager, "findSystemFonts", lambda paths=None, **type: find(paths, **type) if paths else []
     )
     monkeypatch.setattr(font_manager, "json_dump", lambda *arguments: None)  # its list of fonts stays what it is
-    monkeypatch.setattr(fonts, "_named", set())
-    caches: list[Any] = [manager._findfont_cached, fonts._list_new_fonts, fonts._search]  # type: ignore[attr-defined]
+    monkeypatch.setattr(fonts, "_noted", False)
+    caches: list[Any] = [manager._findfont_cached, fonts._list_new_fonts, fonts._characters]  # type: ignore[attr-defined]
     for cache in caches:
         cache.cache_clear()
     yield

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import MissingExtraError, import_extra
@@ -29,7 +29,7 @@ _FONTCONFIG = """<fontconfig>
 <selectfont><acceptfont><glob>*/DejaVuSans*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont>
 </fontconfig>"""
 
-_named: set[str] = set()  # the characters that the note has named
+_noted = False  # whether the note was written
 
 
 def families(text: str) -> list[str]:
@@ -48,9 +48,10 @@ def lacking(text: str) -> str:
 
 def name_missing(text: str) -> None:
     """Write a note if no font has some characters of the text. One note in a program is enough."""
+    global _noted
     missing = lacking(text)
-    if missing and not _named:
-        _named.update(missing)
+    if missing and not _noted:
+        _noted = True
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in missing[:5])
         print(
             f"note: no installed font has {shown}, so pictures show boxes; install the Noto fonts "
@@ -91,23 +92,23 @@ def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
         yield os.environ | {"FONTCONFIG_FILE": str(settings)}
 
 
-@functools.cache
 def _search(text: str) -> tuple[list[str], str]:
     """Return the families that a text needs, the preferred ones first, and the characters that none has."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
     left = set(text) - set("\n\t\r")
-    left -= _characters(OWN, left)
+    left -= _characters(OWN)
     found = [OWN]
     if left:
         _list_new_fonts()
         for family in dict.fromkeys([*_PREFERRED, *sorted(manager.get_font_names())]):
-            has = _characters(family, left)
-            left -= has
-            found += [family] if has else []
+            if not left.isdisjoint(has := _characters(family)):
+                left -= has
+                found.append(family)
     return found, "".join(c for c in dict.fromkeys(text) if c in left)
 
 
-def _characters(family: str, wanted: Iterable[str]) -> set[str]:
+@functools.cache
+def _characters(family: str) -> frozenset[str]:
     """Return the characters that a family has; none if it has placeholders for all, or cannot be read."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
     ft2font = import_extra("matplotlib.ft2font", "train", "drawing")
@@ -118,8 +119,9 @@ def _characters(family: str, wanted: Iterable[str]) -> set[str]:
         face = getattr(file, "face_index", 0)  # in a file of several fonts
         font = ft2font.FT2Font(str(file), **({"face_index": face} if face else {}))
     except (OSError, RuntimeError, ValueError):  # the file was removed, or is no font
-        return set()
-    return set() if font.get_char_index(_UNASSIGNED) else {c for c in wanted if font.get_char_index(ord(c))}
+        return frozenset()
+    characters = font.get_charmap()
+    return frozenset() if characters.get(_UNASSIGNED) else frozenset(chr(c) for c, glyph in characters.items() if glyph)
 
 
 @functools.cache

@@ -90,6 +90,22 @@ def test_a_character_that_no_font_has_is_drawn_without_a_warning(text: str, lack
     draw(text, tmp_path / "a.png")
 
 
+def test_each_font_is_opened_once(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    ft2font = importlib.import_module("matplotlib.ft2font")
+    opened: list[str] = []
+
+    def opening(file: str, **how: Any) -> Any:
+        opened.append(file)
+        return original(file, **how)
+
+    original = ft2font.FT2Font
+    install("Kanji", "食")
+    monkeypatch.setattr(ft2font, "FT2Font", opening)
+    for text in ("食", "物", "物食", "a食", "🚀"):
+        fonts.lacking(text)
+    assert len(opened) == len(set(opened)) > 1
+
+
 def test_one_note_says_which_fonts_to_install(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for text in ("plain", "こたつでみかん", "食べる", "🚀", "मराठी"):
         draw(text, tmp_path / "a.png")
