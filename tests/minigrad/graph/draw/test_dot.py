@@ -347,13 +347,19 @@ def test_tensors_adds_the_numbers_as_cells() -> None:
         (np.arange(12).reshape(2, 6), "[[0, 1, 2, 3, 4, 5],\n [6, 7, 8, 9, 10, 11]]"),
         (np.arange(13.0), "[0, 1, ..., 11, 12]"),
         (np.arange(39.0).reshape(13, 3), "[[0, 1, 2],\n [3, 4, 5],\n ...,\n [33, 34, 35],\n [36, 37, 38]]"),
-        (np.ones((1, 2, 2)), "[[[1, 1],\n  [1, 1]]]"),
+        (np.ones((1, 2, 2)), "[1, 1, 1, 1]"),
+        (np.arange(6.0)[:, None], "[[0],\n [1],\n [2],\n [3],\n [4],\n [5]]"),
+        (np.arange(7.0)[:, None], "[0, 1, 2, 3, 4, 5, 6]"),
+        (np.arange(1200.0).reshape(16, 3, 5, 5), "[0, 1, ..., 1198, 1199]"),
+        (np.full(12, 1.234e-50), "[" + "1.234e-50, " * 5 + "1.234e-50,\n " + "1.234e-50, " * 5 + "1.234e-50]"),
         (np.ones(20, complex), "[1+0j, 1+0j, ..., 1+0j, 1+0j]"),
         (np.array(["a"]), "[a]"),
     ],
 )
 def test_numbers_of_an_array(value: Any, text: str) -> None:
     assert numbers(value) == text
+    with np.printoptions(linewidth=20, edgeitems=1, threshold=3, precision=1, legacy="1.13"):
+        assert numbers(value) == text
 
 
 def test_of_several_outputs_each_has_its_row() -> None:
