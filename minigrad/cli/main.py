@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import MinigradError
+from ..errors import GraphError, MinigradError, MissingExtraError
 from ..graph import draw_dot
 from ..graph.draw.looks import in_prose
 from ..graph.drawing import FORMATS, Drawing
@@ -191,11 +191,20 @@ def _wants_drawing(options: argparse.Namespace) -> bool:
 
 
 def _show(graph: Drawing, options: argparse.Namespace) -> int:
-    """Print the graph as text, or write it to --out in the format of its suffix."""
+    """Print the graph as text, or write it to --out in the format of its suffix. With --open alone it is an SVG if possible."""
     for name in ("depth", "tensors"):
         if getattr(options, name) is not None:
             setattr(graph, name, getattr(options, name))
-    path: Path | None = options.out or (Path("graph.svg") if options.open else None)
+    path: Path | None = options.out
+    if path is None and options.open:
+        try:
+            content = graph.to_svg()
+        except (MissingExtraError, GraphError) as error:
+            print(f"minigrad: {error}", file=sys.stderr)
+        else:
+            path = Path("graph.svg")
+            path.write_text(content, encoding="utf-8")
+            return _written(path, options)
     if path is None or path.suffix == ".txt":
         small = graph if options.depth is None else graph.drawn()
         if path is None:

@@ -356,6 +356,23 @@ def test_without_a_layout_program_the_dot_text_is_written(program, said):
     assert Path("g.dot").exists()
 
 
+@pytest.mark.usefixtures("no_graphviz")
+def test_without_a_layout_program_open_prints_the_reason_and_the_text(program, said, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda url: 1 / 0)
+    program()
+    text = said("graph", "lesson.py:lesson")[1]
+    status, out, err = said("graph", "lesson.py:lesson", "--open")
+    assert (status, out) == (0, text) and "pip install pygraphviz" in err
+    assert not [*Path().glob("graph.*")]
+
+
+def test_open_prints_the_text_of_a_graph_that_is_too_large(program, said, monkeypatch):
+    monkeypatch.setattr("minigrad.graph.draw.graphviz.MOST_NODES", 2)
+    program()
+    status, out, err = said("graph", "lesson.py:lesson", "--open")
+    assert status == 0 and out.startswith("loss: sum  ()") and "a layout of more than 2 takes too long" in err
+
+
 def test_the_programs_own_error_is_shown_with_its_own_lines_alone(program):
     program(
         "import minigrad as mg\nimport helper\ndef f():\n    return helper.divide(mg.Tensor(1.0, requires_grad=True))\n"
