@@ -40,6 +40,7 @@ from minigrad.kernels.layers import optimizers
 
 WORKS = (
     "gpt:B=4",
+    "gpt:V=30000:B=2",
     "encoder",
     "minilm:B=4",
     "encoder_decoder",

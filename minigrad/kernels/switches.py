@@ -15,7 +15,7 @@ _replaced: dict[str, Kernel | None] = {}  # by primitive, the NumPy kernel (or N
 
 
 def compiled_kernels(enabled: bool = True) -> None:
-    """Use loops compiled by numba for gelu, layer_norm and Adam.
+    """Use loops compiled by numba for gelu, layer_norm, cross_entropy and Adam.
 
     The loops read memory once; NumPy reads it several times. The results are the same up to rounding, and do not depend on
     the number of threads. The loops handle float32 on the host. Other arrays are computed as before. The backward of a graph

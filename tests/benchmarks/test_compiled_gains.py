@@ -23,7 +23,7 @@ def test_a_kernel_is_off_inside_and_on_afterwards(compiled):
     optim: Any = importlib.import_module("nn.optim")
 
     contexts = compiled.compiled()
-    assert list(contexts) == ["gelu", "layer_norm", "adam"]
+    assert list(contexts) == ["gelu", "layer_norm", "cross_entropy", "adam"]
     for name in list(contexts)[:-1]:
         table = primitives[name].kernels
         with contexts[name]():

@@ -1,4 +1,4 @@
-"""The compiled kernels of gelu and layer_norm for float32. Those of ``kernels/numpy`` compute other dtypes.
+"""The compiled kernels of gelu, layer_norm and cross_entropy for float32. Those of ``kernels/numpy`` compute other dtypes.
 
 This file prepares the arrays. The loops are in ``rows.py`` and ``elementwise.py``.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.types import Array
 from ...rules import neural
 from ...rules.ranges import variances_fit
-from ..numpy import activations, layer_norm
+from ..numpy import activations, layer_norm, softmax
 from ..numpy.rows import Needs
 from . import elementwise, rows as by_rows
 from .arrays import matrix, over_elements, over_rows, plain
@@ -53,5 +53,13 @@ def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x: Array, gamma: Ar
     return dx if needs[0] else None, *sums
 
 
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> Any:
+    if logits.dtype != np.float32:
+        return softmax.cross_entropy_forward(logits, labels, reduction)
+    run = by_rows.exp_and_sum.run
+    return softmax.cross_entropy_forward(plain(logits), labels, reduction, lambda *arrays: run(*arrays[:4]))
+
+
 neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)
 neural.layer_norm.kernel("compiled", _layer_norm_forward, _layer_norm_backward)
+neural.cross_entropy.kernel("compiled", _cross_entropy_forward, softmax.cross_entropy_backward)

@@ -1,11 +1,11 @@
-"""The compiled loops over rows: layer norm. A thread runs a loop on the rows or blocks from ``start`` to ``stop``."""
+"""The compiled loops over rows: layer norm, whose loops go from ``start`` to ``stop``, and the sums of a softmax."""
 
 import math
 
 import numpy as np
 
 from ...engine.types import Array
-from .arithmetic import compiled, plus
+from .arithmetic import compiled, exp, plus
 
 BLOCK = 128  # rows in a block, which has its own sums: the order of additions must not depend on the threads
 
@@ -57,3 +57,15 @@ def layer_norm_backward(
             along /= width
             for j in range(d.size):
                 out[j] = (d[j] * gamma[j] - total - (row[j] - mean - left) * inverse * along) * inverse
+
+
+@compiled("r2 r2 w2 w2")
+def exp_and_sum(x: Array, top: Array, e: Array, total: Array) -> None:
+    """Compute ``e = exp(x - top)``, where ``top`` has the maximum of each row, and the sum of each row."""
+    for i in range(x.shape[0]):
+        row, out, most, sum_of_row = x[i], e[i], top[i, 0], np.float32(0)
+        for j in range(row.size):
+            out[j] = exp(row[j] - most)
+        for j in range(row.size):
+            sum_of_row = plus(sum_of_row, out[j])
+        total[i, 0] = sum_of_row

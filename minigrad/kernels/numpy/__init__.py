@@ -3,17 +3,15 @@
 # ruff: noqa: F401 - these modules attach themselves when they are imported
 from . import (
     activations,
-    affine,
     attention,
-    cross_entropy,
     dropout,
     einsum,
     elementwise,
     indexing,
     layer_norm,
     linalg,
-    matmul,
     padding,
+    products,
     reductions,
     rotated,
     softmax,

@@ -1,11 +1,11 @@
-"""The kernels of softmax, log_softmax and logsumexp. They work on one block of rows at a time."""
+"""The kernels of softmax, log_softmax, logsumexp and cross-entropy. They work on one block of rows at a time."""
 
 from typing import Any
 
 import numpy as np
 
 from ...engine.types import Array
-from ...rules.neural import LOWEST, log_softmax, softmax
+from ...rules.neural import LOWEST, REDUCTIONS, check_labels, cross_entropy, log_softmax, softmax
 from ...rules.reductions import logsumexp
 from ..threads import in_blocks
 from .rows import Needs, as_rows, row_sums
@@ -68,15 +68,19 @@ def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     return (dx,)
 
 
-def exponentials(x: Array, shifted: Any = None) -> tuple[Array, Array, Array]:
+def _exp_and_sum(rows: Array, top: Array, e: Array, total: Array, shifted: Array) -> None:
+    np.exp(np.subtract(rows, top, out=shifted), out=e)
+    row_sums(e, ones(e.shape[1], e.dtype), out=total[:, 0])
+
+
+def exponentials(x: Array, shifted: Any = None, exp_and_sum: Any = _exp_and_sum) -> tuple[Array, Array, Array]:
     """Return, for the rows of ``x``, the maxima, ``exp(x - max)`` and its sums. Write ``x - max`` to ``shifted``."""
     rows = as_rows(x)
     top, e, total = (np.empty((len(rows), n), x.dtype) for n in (1, rows.shape[1], 1))
 
     def some(rows: Array, top: Array, e: Array, total: Array, shifted: Array) -> None:
         top[:, 0] = rows[np.arange(len(rows)), rows.argmax(-1)]  # several times as fast as np.max
-        np.exp(np.subtract(rows, top, out=shifted), out=e)
-        row_sums(e, ones(e.shape[1], e.dtype), out=total[:, 0])
+        exp_and_sum(rows, top, e, total, shifted)
 
     in_blocks(some, rows, top, e, total, e if shifted is None else as_rows(shifted))
     return top, e, total
@@ -112,6 +116,30 @@ def _logsumexp_backward(g: Array, needs: Needs, saved: Any, a_shape: Any) -> tup
     return ((e * (g.reshape(-1, 1) / total)).reshape(a_shape),)
 
 
+def cross_entropy_forward(
+    logits: Array, labels: Array, reduction: str = "mean", exp_and_sum: Any = _exp_and_sum
+) -> tuple[Array, Any]:
+    check_labels(logits, labels, reduction)
+    top, e, total = exponentials(logits, exp_and_sum=exp_and_sum)
+    picked = as_rows(logits)[np.arange(len(e)), labels.reshape(-1)]
+    losses = (np.log(total) - (picked[:, None] - top)).reshape(labels.shape)
+    if reduction == "mean" and losses.size:
+        return losses.reshape(-1).dot(ones(losses.size, losses.dtype, 1 / losses.size)), (e, total)
+    return REDUCTIONS[reduction](losses), (e, total)
+
+
+def cross_entropy_backward(g: Any, needs: Needs, saved: Any, logits_shape: Any, labels: Any, reduction: str) -> Any:
+    """Compute softmax(logits) - one_hot(label) for each row, times the cotangent of the row."""
+    e, total = saved
+    of_row = g.reshape(-1, 1) if reduction == "none" else g * (1 / len(e) if reduction == "mean" and len(e) else 1)
+    d = np.empty(e.shape, e.dtype)
+    in_blocks(np.multiply, e, of_row / total, d)
+    picked = np.arange(len(e)), labels.reshape(-1)
+    d[picked] = (e[picked] / total[:, 0] - 1) * (of_row[:, 0] if reduction == "none" else of_row)
+    return d.reshape(logits_shape), None
+
+
 softmax.kernel(np.ndarray, _softmax_forward, _softmax_backward)
 log_softmax.kernel(np.ndarray, _log_softmax_forward, _log_softmax_backward)
 logsumexp.kernel(np.ndarray, _logsumexp_forward, _logsumexp_backward)
+cross_entropy.kernel(np.ndarray, cross_entropy_forward, cross_entropy_backward)

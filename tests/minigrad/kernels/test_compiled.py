@@ -39,11 +39,18 @@ class Case(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
+def labels(*shape: int, classes: int = 7) -> Any:
+    return np.random.default_rng(5).integers(0, classes, shape)
+
+
 CASES = {
     "gelu": Case(mg.gelu, ((4, 7),)),
     "gelu by tanh": Case(lambda x: mg.gelu(x, approximate="tanh"), ((4, 77),)),
     "layer_norm": Case(mg.layer_norm, ((2, 4, 7), (7,), (7,))),
     "layer_norm of many rows": Case(lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), ((300, 37), (37,), (37,))),
+    "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(2, 4)), ((2, 4, 7),)),
+    "cross_entropy, summed": Case(lambda x: mg.cross_entropy(x, labels(4), reduction="sum"), ((4, 7),)),
+    "cross_entropy, each": Case(lambda x: mg.cross_entropy(x, labels(4), reduction="none"), ((4, 7),)),
 }
 
 
@@ -106,7 +113,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
         np.testing.assert_array_equal(a, b)
 
 
-PRIMITIVES = ["gelu", "layer_norm"]
+PRIMITIVES = ["gelu", "layer_norm", "cross_entropy"]
 
 
 @pytest.mark.parametrize("case", cases_of(PRIMITIVES), ids=lambda case: case.id)
@@ -160,7 +167,7 @@ def test_cotangents_that_belong_to_somebody_else(case: Case) -> None:
     np.testing.assert_array_equal(transposed, before)
 
 
-ROWWISE = ["layer_norm"]
+ROWWISE = ["layer_norm", "cross_entropy, each"]
 ELEMENTWISE = ["gelu", "gelu by tanh"]
 
 
@@ -174,6 +181,9 @@ def test_odd_shapes(name: str, shape: tuple[int, ...]) -> None:
         # would multiply rounding errors
         arrays += [rng.standard_normal(shape[-1]).astype(np.float32) for _ in range(2)]
         function = CASES["layer_norm of many rows"].function
+    if name == "cross_entropy, each":
+        these = labels(*shape[:-1], classes=shape[-1])
+        function = lambda x: mg.cross_entropy(x, these, reduction="sum")
     assert_as_plain(function, arrays)
 
 
@@ -223,6 +233,28 @@ def test_large_numbers(name: str, scale: float) -> None:
         assert_as_plain(CASES[name].function, arrays)
 
 
+def test_logits_that_are_large_but_close() -> None:
+    """The largest is subtracted first: x - (largest + log(sum)) would lose what is behind the point."""
+    x = (30000 + np.random.default_rng(0).integers(-40, 40, (5, 33)) / 16).astype(np.float32)
+    near = (x - 30000).astype(np.float64)
+    these = labels(5, classes=33)
+    expected = np.log(np.exp(near).sum(axis=-1)) - near[np.arange(5), these]
+    np.testing.assert_allclose(mg.cross_entropy(x, these, reduction="none"), expected, rtol=1e-6)
+
+
+def test_the_sum_of_a_row_is_right_to_the_last_digits_and_no_share_is_subnormal() -> None:
+    """The gradient of a logit that lies far below the largest is exp of the difference, over the sum."""
+    lowest = math.log(np.finfo(np.float32).tiny)
+    x = np.linspace(0, 1.1 * lowest, 4001).astype(np.float32)
+    pairs = np.stack([np.zeros_like(x), x], axis=-1)
+    summed = lambda t: mg.cross_entropy(t, np.zeros(len(x), int), reduction="sum")
+    gradient = first_order(summed, [pairs], np.float32(1))[1].numpy()[:, 1]
+    e = np.exp(x.astype(np.float64))
+    large = x > lowest + 1
+    np.testing.assert_allclose(gradient[large], (e / (1 + e))[large], rtol=3e-7)
+    assert np.all((gradient == 0) | (gradient >= np.finfo(np.float32).tiny))
+
+
 # --- the error function ---
 
 
@@ -251,6 +283,10 @@ def test_gelu_far_from_zero(dtype: Any, error: float) -> None:
     [
         lambda: mg.gelu(np.zeros(3), approximate="no"),
         lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
+        lambda: mg.cross_entropy(np.zeros((2, 3), np.float32), np.array([0, 3])),
+        lambda: mg.cross_entropy(np.zeros((2, 3), np.float32), np.array([0.0, 1.0])),
+        lambda: mg.cross_entropy(np.zeros((2, 3), np.float32), np.array([0, 1, 2])),
+        lambda: mg.cross_entropy(np.zeros((2, 3), np.float32), np.array([0, 1]), reduction="median"),
     ],
 )
 def test_errors_are_those_of_the_plain_forms(call: Callable[[], Any]) -> None:
@@ -284,6 +320,7 @@ def test_integers_among_the_operands() -> None:
 LARGE = {
     **{name: Case(CASES[name].function, ((30000,),)) for name in ELEMENTWISE},
     "layer_norm": Case(mg.layer_norm, ((401, 67), (67,), (67,))),
+    "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(401, classes=67)), ((401, 67),)),
 }
 
 

@@ -27,7 +27,7 @@ from minigrad import ArgumentError
 from minigrad.kernels import threads as _threads
 from minigrad.kernels.blas import blas
 from minigrad.kernels.layers import optimizers
-from minigrad.kernels.numpy import activations, affine
+from minigrad.kernels.numpy import activations, products
 from minigrad.kernels.threads import in_blocks, in_parts, num_threads, set_num_threads
 from minigrad.rules.neural import rms_norm
 
@@ -287,7 +287,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of a test's size are divided, into many blocks."""
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
-    for module in (activations, affine, optimizers):
+    for module in (activations, products, optimizers):
         for name, value in (("BLOCK", 64), ("_SMALL", 64), ("LARGE_PRODUCT", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
@@ -402,7 +402,7 @@ def test_divided_kernels_give_what_the_plain_rules_give(name: str) -> None:
 
 @pytest.mark.parametrize("size", [0, 1 << 30])
 def test_small_and_large_products_give_what_the_plain_rules_give(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(affine, "_CLEARED", size)
+    monkeypatch.setattr(products, "_CLEARED", size)
     check_against_the_plain_rules(*KERNELS["affine of odd sizes"])
 
 

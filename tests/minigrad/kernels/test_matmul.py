@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad.engine.plan import Plan
 from minigrad.engine.registry import operators
-from minigrad.kernels.numpy import affine
+from minigrad.kernels.numpy import products
 from minigrad.rules.linalg import matmul
 
 SMALL = 8
@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         answers.append(found is not NotImplemented)
         return found
 
-    monkeypatch.setattr(affine, "LARGE_PRODUCT", SMALL * SMALL)
+    monkeypatch.setattr(products, "LARGE_PRODUCT", SMALL * SMALL)
     monkeypatch.setattr(kernel, "least", SMALL * SMALL)
     monkeypatch.setattr(kernel, "forward", spy)
     return answers
@@ -185,4 +185,4 @@ def test_the_operator_is_what_the_kernel_was_declared_with() -> None:
 )
 def test_products_that_wake_no_thread_of_openblas(x: tuple[int, ...], columns: int, divided: bool) -> None:
     """One product that wakes them, such as small logits, would hold a core for a whole step of large products."""
-    assert affine.divides(np.empty(x, np.float32), columns) is divided
+    assert products.divides(np.empty(x, np.float32), columns) is divided

@@ -1,10 +1,11 @@
-"""The kernel of ``x W + b``. It divides large products among minigrad's threads."""
+"""The kernels of ``x W + b`` and ``x @ y``. They divide large products among minigrad's threads."""
 
 from typing import Any
 
 import numpy as np
 
 from ...engine.types import Array
+from ...rules.linalg import matmul
 from ...rules.neural import affine
 from ..threads import PARTS, for_each
 from .rows import Needs, as_rows
@@ -63,7 +64,7 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
-def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any = None) -> tuple[Any, ...]:
+def _affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any = None) -> tuple[Any, ...]:
     rows, g2 = as_rows(x), as_rows(g)
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):
@@ -93,4 +94,26 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any =
     return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
 
 
-affine.kernel(np.ndarray, _affine_forward, affine_backward)
+def _matmul_forward(x: Array, y: Array, **keywords: Any) -> Any:
+    """Compute ``x @ y``. A stack times one matrix becomes a single product."""
+    if keywords or x.dtype != y.dtype or x.ndim < 2 or y.ndim not in (2, x.ndim):
+        return NotImplemented
+    large = divides(x, y.shape[-1])
+    if y.ndim > 2:
+        return (divided_product(x, y), None) if large and x.shape[:-2] == y.shape[:-2] else NotImplemented
+    if x.ndim > 2 and not x.flags.c_contiguous:  # as_rows would copy x
+        return NotImplemented
+    if x.ndim == 2 and not large:
+        return NotImplemented
+    ans = divided_product(as_rows(x), y) if large else np.matmul(as_rows(x), y)
+    return ans.reshape(x.shape[:-1] + y.shape[1:]), None
+
+
+def _matmul_backward(g: Array, needs: Needs, x: Array, y: Array) -> tuple[Any, ...]:
+    if y.ndim == 2:
+        return _affine_backward(g, (*needs, False), x, y)[:2]
+    return divided_product(g, y.swapaxes(-1, -2)), divided_product(x.swapaxes(-1, -2), g)
+
+
+affine.kernel(np.ndarray, _affine_forward, _affine_backward)
+matmul.kernel(np.ndarray, _matmul_forward, _matmul_backward, least=LARGE_PRODUCT, jointly=True)
