@@ -8,7 +8,7 @@ the gaps allow: the sum of the distances is the least. It is an isotonic regress
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,6 +26,7 @@ MOST_ROOM = 60.0  # the largest extra height
 SWEEPS = 4  # down and up in turn
 PULL = 1, 2, 8  # how much two joined vertices want to be in one column: two boxes, a box and a bend, two bends
 LEAST = 0.01  # how much a vertex without neighbours wants to stay
+WIDEST_ROW = 1.2  # vertices across a row of parts, as a multiple of the side of a square with as many places
 
 MOST_LONG_LINES = 4  # long lines of one box with separate paths; more of them share one path and branch off it
 MOST_SWEEPS = 40
@@ -41,7 +42,7 @@ class Laid:
         width, height: the size of the whole. Its upper left corner is (0, 0), and y grows downwards.
         centres: the centres of the boxes.
         routes: the points of each line, from its source's border to its target's border. The segments touch no box.
-        gaps: the heights between the layers. There are none if several parts are side by side.
+        gaps: the heights between the layers.
         turns: the lines that lead from a column to the next one.
     """
 
@@ -64,78 +65,18 @@ def layouts(
         sizes: the width and the height of each box.
         lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
     """
-    parts, found = ordered(len(sizes), lines), list[tuple[Laid, bool]]()
+    layers, found = put_on_layers(len(sizes), lines), list[tuple[Laid, bool]]()
+    uncross(layers)  # the order on the layers does not depend on the sizes of the boxes
     for turned in (False, True):
         own = [(height, width) for width, height in sizes] if turned else sizes
-        laid = placed(parts, own)
+        laid = placed(layers, own)
         several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
         found += [(each, turned) for each in (laid, *several) if each is not None]
     return found
 
 
-def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:
-    """Return the connected parts with their layers, whose order does not depend on the sizes of the boxes."""
-    parts = []
-    for own, numbers in _parts(boxes, lines):
-        local = {box: i for i, box in enumerate(own)}
-        found = put_on_layers(len(own), [(local[lines[n][0]], local[lines[n][1]]) for n in numbers])
-        uncross(found)
-        parts.append((own, numbers, found))
-    return parts
-
-
-def placed(parts: Sequence[Part], sizes: Sequence[tuple[float, float]]) -> Laid:
-    """Place the boxes of ordered parts, and the lines between them."""
-    laid = [_place_part(found, [sizes[box] for box in boxes]) for boxes, _, found in parts]
-    if len(parts) == 1:
-        return laid[0]
-    whole = Laid(0.0, 0.0, [(0.0, 0.0)] * len(sizes), [[] for _, numbers, _ in parts for _ in numbers])
-    corners = _shelves([(part.width, part.height) for part in laid])
-    for (boxes, numbers, _), part, (left, top) in zip(parts, laid, corners):
-        for box, (x, y) in zip(boxes, part.centres):
-            whole.centres[box] = (x + left, y + top)
-        for number, route in zip(numbers, part.routes):
-            whole.routes[number] = [(x + left, y + top) for x, y in route]
-        whole.width, whole.height = max(whole.width, left + part.width), max(whole.height, top + part.height)
-    return whole
-
-
-def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
-    """Return the boxes and the lines of each connected part, in the order of their first boxes."""
-    leader = list(range(boxes))
-
-    def lead(box: int) -> int:
-        while leader[box] != box:
-            leader[box] = leader[leader[box]]
-            box = leader[box]
-        return box
-
-    for a, b in lines:
-        a, b = sorted((lead(a), lead(b)))
-        leader[b] = a
-    parts: dict[int, tuple[list[int], list[int]]] = {}
-    for box in range(boxes):
-        parts.setdefault(lead(box), ([], []))[0].append(box)
-    for number, (a, _) in enumerate(lines):
-        parts[lead(a)][1].append(number)
-    return list(parts.values())
-
-
-def _shelves(sizes: Sequence[tuple[float, float]]) -> list[Point]:
-    """Return the upper left corners of layouts side by side. They are in several rows if one row would be too wide."""
-    area = sum((width + GAP[0]) * (height + GAP[1]) for width, height in sizes)
-    widest = max([width for width, _ in sizes] + [2 * area**0.5])
-    corners, x, y, high = [], 0.0, 0.0, 0.0
-    for width, height in sizes:
-        if x and x + width > widest:
-            x, y, high = 0.0, y + high + GAP[1], 0.0
-        corners.append((x, y))
-        x, high = x + width + GAP[0], max(high, height)
-    return corners
-
-
-def _place_part(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
-    """Place one connected part."""
+def placed(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
+    """Place the boxes of ordered layers, and the lines between them."""
     widths = [width for width, _ in sizes] + [0.0] * (len(found.above) - len(sizes))
     x = straighten(found, widths)
     bands = _bands(found, x, sizes)
@@ -144,9 +85,9 @@ def _place_part(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
         for vertex in layer:
             if vertex < len(sizes):
                 centres[vertex] = (x[vertex], (top + bottom) / 2)
-    width = max(value + each / 2 for value, each in zip(x, widths))
+    width = max((value + each / 2 for value, each in zip(x, widths)), default=0.0)
     gaps = [(bottom + top) / 2 for (_, bottom), (top, _) in pairwise(bands)]
-    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands, centres), gaps)
+    return Laid(width, bands[-1][1] if bands else 0.0, centres, _routes(found, x, sizes, bands, centres), gaps)
 
 
 # Columns
@@ -270,9 +211,11 @@ class Layers:
 
 def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     """Put every box on a layer below all boxes that lead to it. Lines that close a cycle are turned."""
-    turned = _turned(boxes, lines)
+    order = _in_order(boxes, lines)
+    place = {box: i for i, box in enumerate(order)}
+    turned = [place[a] > place[b] for a, b in lines]
     down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
-    layer = _layers(boxes, down)
+    layer = _layers(order, down)
     found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
     for vertex, number in enumerate(layer):
         found.layers[number].append(vertex)
@@ -299,49 +242,31 @@ def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     return found
 
 
-def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return whether each line closes a cycle: in a depth-first search it leads back to a box on the current path."""
-    leaving: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
-    into = [0] * boxes
-    for number, (a, b) in enumerate(lines):
-        leaving[a].append((number, b))
-        into[b] += 1
-    state = [0] * boxes  # 1: on the path of the search, 2: done
-    turned = [False] * len(lines)
-    for start in sorted(range(boxes), key=lambda box: into[box] > 0):  # boxes without incoming lines come first
-        if state[start]:
-            continue
-        state[start], path = 1, [(start, iter(leaving[start]))]
-        while path:
-            box, rest = path[-1]
-            number, target = next(rest, (-1, -1))
-            if number < 0:
-                state[box] = 2
-                path.pop()
-            elif state[target] == 1:
-                turned[number] = True
-            elif not state[target]:
-                state[target] = 1
-                path.append((target, iter(leaving[target])))
-    return turned
+def _in_order(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the boxes such that lines lead to later ones. In a cycle, the first box comes before those that lead to it."""
+    leaving: list[list[int]] = [[] for _ in range(boxes)]
+    for a, b in lines:
+        leaving[a].append(b)
+    waits, waiting = Counter(b for _, b in lines), dict.fromkeys(range(boxes))
+    order: list[int] = []
+    while waiting:
+        box = next((box for box in waiting if not waits[box]), next(iter(waiting)))
+        del waiting[box]
+        order.append(box)
+        waits.subtract(leaving[box])
+    return order
 
 
-def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
+def _layers(order: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[int]:
     """Return the layer of each box. The longest path to a box decides. Then the box moves to where its lines are shorter."""
-    above: list[list[int]] = [[] for _ in range(boxes)]
-    below: list[list[int]] = [[] for _ in range(boxes)]
+    above: list[list[int]] = [[] for _ in order]
+    below: list[list[int]] = [[] for _ in order]
     for a, b in lines:
         below[a].append(b)
         above[b].append(a)
-    waits = list(map(len, above))
-    order = [box for box in range(boxes) if not waits[box]]
-    layer = [0] * boxes
-    for box in order:  # the loop appends to order
-        for target in below[box]:
-            layer[target] = max(layer[target], layer[box] + 1)
-            waits[target] -= 1
-            if not waits[target]:
-                order.append(target)
+    layer = [0] * len(order)
+    for box in order:
+        layer[box] = max((layer[source] + 1 for source in above[box]), default=0)
     for _ in range(3):
         for box in reversed(order):
             if below[box] and len(below[box]) >= len(above[box]):
@@ -353,9 +278,6 @@ def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
     return [number[old] for old in layer]
 
 
-Part = tuple[list[int], list[int], Layers]  # the boxes and the lines of a connected part
-
-
 # The order on each layer
 
 
@@ -365,7 +287,7 @@ def uncross(found: Layers) -> int:
     Each sweep moves the boxes of every layer to the middle of their neighbours on the previous layer, and then swaps
     neighbours. The sweeps alternate between downwards and upwards.
     """
-    _search(found)
+    _arrange(found)
     place = found.places()
     best, fewest, waited = [list(layer) for layer in found.layers], crossings(found, place), 0
     for sweep in range(MOST_SWEEPS):
@@ -399,18 +321,35 @@ def crossings(found: Layers, place: dict[int, int]) -> int:
     return count
 
 
-def _search(found: Layers) -> None:
-    """Order the vertices as a depth-first search along the lines finds them, so that connected ones are close together."""
-    order: dict[int, int] = {}
-    for start in (vertex for layer in found.layers for vertex in layer):
+def _arrange(found: Layers) -> None:
+    """Order the vertices as a depth-first search along the lines finds them, so that connected ones are close together.
+
+    Parts that no line joins are side by side. If one row of them would be too wide, the next row has layers of its own.
+    """
+    number = {vertex: i for i, layer in enumerate(found.layers) for vertex in layer}
+    parts: list[list[list[int]]] = []  # the layers of each part
+    seen: set[int] = set()
+    for start in number:
+        part: dict[int, list[int]] = defaultdict(list)  # by the number of the layer
         waiting = [start]
         while waiting:
             vertex = waiting.pop()
-            if vertex not in order:
-                order[vertex] = len(order)
+            if vertex not in seen:
+                seen.add(vertex)
+                part[number[vertex]].append(vertex)
                 waiting += reversed(found.above[vertex] + found.below[vertex])
-    for layer in found.layers:
-        layer.sort(key=order.__getitem__)
+        parts += [[part[layer] for layer in sorted(part)]] if part else []
+    widest = WIDEST_ROW * sum(len(part) * max(map(len, part)) for part in parts) ** 0.5
+    top = across = 0
+    found.layers = []
+    for part in parts:
+        wide = max(map(len, part))
+        if across and across + wide > widest:
+            top, across = len(found.layers), 0
+        across += wide
+        found.layers += [[] for _ in range(top + len(part) - len(found.layers))]
+        for layer, vertices in zip(found.layers[top:], part):
+            layer += vertices
 
 
 def _sort(layer: list[int], neighbours: Sequence[Sequence[int]], place: dict[int, int], flip: bool) -> None:
@@ -527,7 +466,7 @@ def straighten(found: Layers, widths: Sequence[float]) -> list[float]:
                 wishes.append(wanted or [(x[vertex] - at, LEAST)])
             for vertex, at, shift in zip(layer, end, _ascending(wishes)):
                 x[vertex] = at + shift
-    low = min(middle - width / 2 for middle, width in zip(x, widths))
+    low = min((middle - width / 2 for middle, width in zip(x, widths)), default=0.0)
     return [middle - low for middle in x]
 
 

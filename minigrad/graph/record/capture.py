@@ -196,7 +196,6 @@ class Capture:
                 last |= {"kind": "loss" if tensor is tensors[0] else "named", "name": tensor.name or last["name"]}
                 if type(tensor._node) is Output:
                     last["shape"] = tensor.shape
-        self.place_values()
         self.sum_contributions()
 
     def graph(self) -> Graph:
@@ -205,12 +204,12 @@ class Capture:
             for call, number in enumerate(calls, 1):
                 self.boxes[number]["call"] = call if len(calls) > 1 else None
         boxes = [ModuleBox(**box) for box in self.boxes]
+        self.place_values(Graph(modules=boxes))
         edges = [Edge(**edge) for edge in self.edges]
         nodes: list[Node] = []
         for node in self.nodes:
             told = [(name, value) for name, value in node.get("keywords", {}).items() if value is not None]
             node.setdefault("details", ", ".join([f"{name}={short(value)}" for name, value in told]))
-        for node in self.nodes:
             nodes.append(Node(**node))
         graph = Graph(nodes, edges, boxes, self.ends, self.programs)
         for named, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
@@ -325,14 +324,15 @@ class Capture:
             parent = self.modules[call.number]
         return parent
 
-    def place_values(self) -> None:
+    def place_values(self, modules: Graph) -> None:
         """Put each parameter and constant into the innermost module that holds all operations that read it."""
-        placed = set()
+        around: dict[int, list[list[int]]] = defaultdict(list)  # the modules around each reader, outermost first
         for edge in self.edges:
-            source, inside = self.nodes[edge["source"]], self.nodes[edge["target"]].get("module")
-            if source["kind"] in ("parameter", "constant"):
-                source["module"] = self.common(source.get("module"), inside) if source["id"] in placed else inside
-                placed.add(source["id"])
+            if self.nodes[edge["source"]]["kind"] in ("parameter", "constant"):
+                around[edge["source"]].append(modules.around(self.nodes[edge["target"]].get("module")))
+        for number, paths in around.items():
+            shared = [level[0] for level in zip(*paths) if len(set(level)) == 1]
+            self.nodes[number]["module"] = shared[-1] if shared else None
 
     @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
@@ -372,16 +372,6 @@ class Capture:
             shown = (held or (None, None)) if swept is None else (norm(swept), single(swept))
             node |= {"gradient": shown[0], "signed": shown[1], "watched": node["watched"] or swept is not None}
             node["held"] = None if swept is not None and held and _alike(shown, held) else held
-
-    def common(self, a: int | None, b: int | None) -> int | None:
-        """Return the innermost module around both modules."""
-        while a is not None and a != b:
-            if b is None:
-                return None
-            inner = max(a, b)  # a module has a larger id than those around it
-            around: int | None = self.boxes[inner]["parent"]
-            a, b = (around, b) if inner == a else (a, around)
-        return a
 
 
 def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
