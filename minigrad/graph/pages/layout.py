@@ -28,7 +28,6 @@ PULL = 1, 2, 8  # how much two joined vertices want to be in one column: two box
 LEAST = 0.01  # how much a vertex without neighbours wants to stay
 WIDEST_ROW = 1.2  # vertices across a row of parts, as a multiple of the side of a square with as many places
 
-MOST_LONG_LINES = 4  # long lines of one box with separate paths; more of them share one path and branch off it
 MOST_SWEEPS = 40
 PATIENCE = 12  # sweeps without an improvement before the search ends
 MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
@@ -219,19 +218,14 @@ def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
     for vertex, number in enumerate(layer):
         found.layers[number].append(vertex)
-    long = Counter(a for a, b in down if layer[b] - layer[a] > 1)
-    trunks: dict[tuple[int, int], int] = {}  # the bend on a layer of the shared path of a box's long lines
     links: dict[tuple[int, int], None] = {}
     vertices = boxes
     for a, b in down:
         chain = [a]
         for number in range(layer[a] + 1, layer[b]):
-            bend = trunks.get((a, number), vertices) if long[a] > MOST_LONG_LINES else vertices
-            if bend == vertices:
-                vertices += 1
-                found.layers[number].append(bend)
-                trunks[a, number] = bend
-            chain.append(bend)
+            found.layers[number].append(vertices)
+            chain.append(vertices)
+            vertices += 1
         chain.append(b)
         found.chains.append(chain)
         links.update(dict.fromkeys(pairwise(chain)))
@@ -425,16 +419,16 @@ def _routes(
 
 def _ports(chains: Sequence[Sequence[int]], x: Sequence[float], sizes: Sequence[tuple[float, float]]) -> list[float]:
     """Return where each line leaves the box that its chain begins with."""
-    at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines to it
+    at: dict[int, list[tuple[float, int, int]]] = defaultdict(
+        list
+    )  # the next vertex and the line, for each line of a box
     found = [0.0] * len(chains)
     for number, (box, other, *_) in enumerate(chains):
-        alone = number if other < len(sizes) else -1  # lines that share a path share the port
-        at.setdefault(box, {}).setdefault((x[other], other, alone), []).append(number)
+        at[box].append((x[other], other, number))
     for box, ways in at.items():
         step = min(PORT, 0.7 * sizes[box][0] / len(ways))
-        for i, way in enumerate(sorted(ways)):
-            for number in ways[way]:
-                found[number] = x[box] + step * (i - (len(ways) - 1) / 2)
+        for i, (_, _, number) in enumerate(sorted(ways)):
+            found[number] = x[box] + step * (i - (len(ways) - 1) / 2)
     return found
 
 
