@@ -26,7 +26,6 @@ from minigrad.graph.pages.formulas import (
     formula_values,
     option_text,
     parted,
-    readable,
     rule_behind,
 )
 from minigrad.graph.record.capture import capture
@@ -182,7 +181,7 @@ def trees(graph: Graph) -> Any:
                 found = formula(node.primitive, edge.argument)
                 assert found is not None
                 values = formula_values(node, into[node.id], edge)
-                yield node, edge, found, equation(found, readable(found, values), values), values
+                yield node, edge, found, equation(found, values), values
 
 
 @pytest.mark.sampled(15)
