@@ -8,9 +8,10 @@ the gaps allow: the sum of the distances is the least. It is an isotonic regress
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import fmean
 
@@ -62,7 +63,7 @@ def layouts(
 
     Args:
         sizes: the width and the height of each box.
-        lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
+        lines: the two different boxes of each line. Lines may repeat, and form no cycle.
     """
     layers, found = put_on_layers(len(sizes), lines), list[tuple[Laid, bool]]()
     uncross(layers)  # the order on the layers does not depend on the sizes of the boxes
@@ -116,8 +117,8 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     pieces = [_pieces(route, cuts) for route in laid.routes]
     leaving = [[] for _ in cuts]  # type: list[list[tuple[float, int]]]
     for number, parts in enumerate(pieces):
-        for (k, part), (other, _) in pairwise(parts):
-            leaving[min(k, other)].append((-part[-1][0], number))
+        for k, part in parts[:-1]:
+            leaving[k].append((-part[-1][0], number))
     lane = {(k, number): i for k, found in enumerate(leaving) for i, (_, number) in enumerate(sorted(found))}
     room = LANE * (1 + max(map(len, leaving)))  # above and below a column
     columns = []
@@ -133,13 +134,12 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     centres = [(x + home.dx, y + home.dy) for (x, y), home in zip(laid.centres, homes)]
     routes = []
     for number, parts in enumerate(pieces):
-        route = [(x + columns[k].dx, y + columns[k].dy) for k, part in parts[:1] for x, y in part]
-        for (k, _), (other, part) in pairwise(parts):
-            first = min(k, other)
-            end = [(x + columns[other].dx, y + columns[other].dy) for x, y in part]
-            places = (route[-1], end[0]) if k < other else (end[0], route[-1])
-            way = _gutter(*places, columns[first], lane[first, number], len(leaving[first]), room)
-            route += (way if k < other else way[::-1]) + end
+        route: list[Point] = []
+        for k, part in parts:
+            moved = [(x + columns[k].dx, y + columns[k].dy) for x, y in part]
+            if route:
+                route += _gutter(route[-1], moved[0], columns[k - 1], lane[k - 1, number], len(leaving[k - 1]), room)
+            route += moved
         routes.append(route)
     height = max(column.bottom + column.dy for column in columns) + room
     return Laid(columns[-1].right + columns[-1].dx, height, centres, routes, turns=sum(map(len, leaving)))
@@ -158,11 +158,10 @@ def _pieces(route: Sequence[Point], cuts: Sequence[float]) -> list[tuple[int, li
     found = [(bisect_right(cuts, route[0][1]), [route[0]])]
     for (x, y), (to_x, to_y) in pairwise(route):
         to = bisect_right(cuts, to_y)
-        while (k := found[-1][0]) != to:
-            cut = cuts[k if to > k else k - 1]
-            crossing = (x + (to_x - x) * (cut - y) / (to_y - y), cut)
+        while (k := found[-1][0]) < to:
+            crossing = (x + (to_x - x) * (cuts[k] - y) / (to_y - y), cuts[k])
             found[-1][1].append(crossing)
-            found.append((k + (1 if to > k else -1), [crossing]))
+            found.append((k + 1, [crossing]))
         found[-1][1].append((to_x, to_y))
     return found
 
@@ -193,7 +192,6 @@ class Layers:
         boxes: the number of boxes. Vertices with smaller numbers are boxes; the others are bends of long lines.
         above, below: the neighbours of each vertex on the layer above and below.
         chains: all vertices of each line, from top to bottom.
-        turned: whether each line goes up.
     """
 
     layers: list[list[int]]
@@ -201,7 +199,6 @@ class Layers:
     above: list[list[int]] = field(default_factory=list)
     below: list[list[int]] = field(default_factory=list)
     chains: list[list[int]] = field(default_factory=list)
-    turned: list[bool] = field(default_factory=list)
 
     def places(self) -> dict[int, int]:
         """Return the position of each vertex on its layer."""
@@ -209,18 +206,14 @@ class Layers:
 
 
 def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
-    """Put every box on a layer below all boxes that lead to it. Lines that close a cycle are turned."""
-    order = _in_order(boxes, lines)
-    place = {box: i for i, box in enumerate(order)}
-    turned = [place[a] > place[b] for a, b in lines]
-    down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
-    layer = _layers(order, down)
-    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
+    """Put every box on a layer below all boxes that lead to it."""
+    layer = layers_of(boxes, lines)
+    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes)
     for vertex, number in enumerate(layer):
         found.layers[number].append(vertex)
     links: dict[tuple[int, int], None] = {}
     vertices = boxes
-    for a, b in down:
+    for a, b in lines:
         chain = [a]
         for number in range(layer[a] + 1, layer[b]):
             found.layers[number].append(vertices)
@@ -236,29 +229,15 @@ def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     return found
 
 
-def _in_order(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the boxes such that lines lead to later ones. In a cycle, the first box comes before those that lead to it."""
-    leaving: list[list[int]] = [[] for _ in range(boxes)]
-    for a, b in lines:
-        leaving[a].append(b)
-    waits, waiting = Counter(b for _, b in lines), dict.fromkeys(range(boxes))
-    order: list[int] = []
-    while waiting:
-        box = next((box for box in waiting if not waits[box]), next(iter(waiting)))
-        del waiting[box]
-        order.append(box)
-        waits.subtract(leaving[box])
-    return order
-
-
-def _layers(order: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[int]:
+def layers_of(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
     """Return the layer of each box. The longest path to a box decides. Then the box moves to where its lines are shorter."""
-    above: list[list[int]] = [[] for _ in order]
-    below: list[list[int]] = [[] for _ in order]
+    above: list[list[int]] = [[] for _ in range(boxes)]
+    below: list[list[int]] = [[] for _ in range(boxes)]
     for a, b in lines:
         below[a].append(b)
         above[b].append(a)
-    layer = [0] * len(order)
+    order = list(TopologicalSorter(dict(enumerate(above))).static_order())
+    layer = [0] * boxes
     for box in order:
         layer[box] = max((layer[source] + 1 for source in above[box]), default=0)
     for _ in range(3):
@@ -413,7 +392,7 @@ def _routes(
                 route += [(ends[number], top), (ends[number], y - half)]
         route = [(round(x, 2), round(y, 2)) for x, y in route]
         route = [point for i, point in enumerate(route) if not i or point != route[i - 1]]
-        routes.append(route[::-1] if found.turned[number] else route)
+        routes.append(route)
     return routes
 
 

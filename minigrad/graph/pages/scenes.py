@@ -15,7 +15,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, layouts, put_on_layers
+from .layout import Laid, layers_of, layouts
 from .scene_tree import SceneTree, Stage
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ class _Scene:
         self._copies()
 
     def _own_boxes(self, numbers: Mapping[int, int]) -> None:
-        for j in range(len(self.unit.iterations[0])):
-            items = [step[j] for step in self.unit.iterations]
+        for items in zip(*self.unit.iterations):
             if items[0].node is not None:
                 self._box("node", [item.node for item in items])
             else:
@@ -274,8 +273,7 @@ class _Scene:
         """Give a leaf an alias near its readers that are far below the first one, so that no line runs past everything."""
         if max(Counter(source for source, _ in self.lines).values(), default=0) < 2:
             return
-        layers = put_on_layers(len(self.boxes), list(self.lines)).layers
-        layer = {box: number for number, row in enumerate(layers) for box in row}
+        layer = layers_of(len(self.boxes), list(self.lines))
         read = {target for _, target in self.lines}
         # leaf -> the box that the next reader uses, and the layer above the first reader of this box
         copies: dict[int, tuple[int, int]] = {}

@@ -24,7 +24,6 @@ from .model import Edge, Graph, Node
 from .numerals import number_text
 from .rounds import Callee, Rounds, Texts, told_apart
 
-LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
 PLACE = " · "  # between the name of a value and the round of the loops in which the name had the value
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
@@ -67,7 +66,7 @@ def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequen
         yield facts | {"label": label, "stem": names.stems.get(node.id, label), "numeral": numeral}
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
+def shortened(text: str, longest: int) -> str:
     """Return a text without its middle if it is longer than ``longest``."""
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 

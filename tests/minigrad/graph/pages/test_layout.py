@@ -28,12 +28,13 @@ NEAR = 0.02  # coordinates have two decimals
 
 
 def random_graph(seed: int) -> tuple[Sizes, Lines]:
-    """Boxes of all sizes; lines that are long and short, doubled and in circles."""
+    """Boxes of all sizes; lines that are long and short, and doubled."""
     rng = random.Random(seed)
     count = rng.randint(1, 40)
     sizes = [(rng.uniform(10, 150), rng.uniform(10, 60)) for _ in range(count)]
     lines = [(rng.randrange(max(0, i - 4), i), i) for i in range(1, count) if rng.random() < 0.9]
-    lines += [(a, b) for a, b in (rng.choices(range(count), k=2) for _ in range(rng.randint(0, count // 2))) if a != b]
+    pairs = (sorted(rng.choices(range(count), k=2)) for _ in range(rng.randint(0, count // 2)))
+    lines += [(a, b) for a, b in pairs if a != b]
     lines += rng.sample(lines, len(lines) // 8)
     return sizes, lines
 
@@ -90,17 +91,11 @@ def test_lines_lead_from_the_border_of_one_box_to_that_of_the_other(seed: int) -
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_all_lines_of_a_graph_without_circles_point_down(seed: int) -> None:
+def test_all_lines_point_down(seed: int) -> None:
     sizes, lines = random_graph(seed)
-    lines = [(min(line), max(line)) for line in lines]
     for route in lay_out(sizes, lines).routes:
         heights = [y for _, y in route]
         assert heights == sorted(heights) and heights[0] < heights[-1]
-
-
-def test_a_circle_has_one_line_that_leads_back() -> None:
-    laid = lay_out([(20, 20)] * 4, [(0, 1), (1, 2), (2, 3), (3, 1)])
-    assert [route[0][1] < route[-1][1] for route in laid.routes] == [True, True, True, False]
 
 
 def test_the_same_graph_gives_the_same_drawing() -> None:
