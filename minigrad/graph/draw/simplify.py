@@ -184,14 +184,11 @@ class _Fold:
         return self.modules[-1].id
 
     def number_calls(self) -> None:
-        """Number the calls of a module from 1 in what stands for several rounds. The only call there has no number."""
-        folded: dict[int | None, int | None] = {None: None}  # for each box, the innermost one that stands for several
+        """Number the calls of a module from 1 in the round of a loop. The only call there has no number."""
         calls: dict[tuple[int, str], list[DrawnBox]] = defaultdict(list)
         for box in self.modules:
-            around = folded[box.parent]
-            folded[box.id] = box.id if box.count > 1 else around
-            if box.call is not None and around is not None:
-                calls[around, box.name].append(box)
+            if box.call is not None and box.parent is not None and self.modules[box.parent].kind == LOOP:
+                calls[box.parent, box.name].append(box)
         for boxes in calls.values():
             number = 1
             for box in boxes:
