@@ -24,7 +24,7 @@ class CallsAround:
         found: list[Step] = []
         places = [] if node.source is None else [node.source, *node.callers]
         frames = node.outside + len(places)  # a frame has the same number for all operations in it
-        for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
+        for number in reversed(range(len(places))):
             values = [(name, value) for _, name, value in node.rounds[number] if name != OBJECT]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
@@ -33,7 +33,7 @@ class CallsAround:
                 owner = next((value for _, name, value in node.rounds[number - 1] if name == OBJECT), None)
                 name = places[number - 1].function
                 if owner is not None:
-                    called = node.called[number] if number < len(node.called) else None
+                    called = node.called[number]
                     named = called is None or called.name == name  # otherwise the program has called the object itself
                     name = self.rounds.text(OBJECT, owner) + (f" / {name}" if named else "")
                 if not name.startswith("<"):

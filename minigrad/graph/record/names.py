@@ -193,7 +193,7 @@ class _Names:
         for number, place in enumerate(node.callers, 1):
             program = self.program(place)
             call = program.at(place)
-            called = node.called[number] if number < len(node.called) else None
+            called = node.called[number]
             if not isinstance(call, ast.Call) or (called is not None and called.compiled):
                 return  # the value of map(f, xs) is not the value that f returns
             yield program, call, number
@@ -305,8 +305,7 @@ class _Names:
 
     def values(self, node: Node, level: int = 0) -> dict[str, Any]:
         """Return the loop variables of an operation in one of its frames, with their values."""
-        rounds = node.rounds[level] if level < len(node.rounds) else ()
-        return {name: value for _, name, value in rounds}
+        return {name: value for _, name, value in node.rounds[level]}
 
     def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
