@@ -271,6 +271,7 @@ def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
 MOST_LINES = 400  # lines of all parts together
 LONGEST = 80  # lines of a function that is shown as a whole
 CONTEXT = 4  # lines around an operation outside of such a function
+NEXT = 3  # lines from one part to another that continues it, such as a function after two blank lines
 LONGEST_LINE = 10_000  # characters of a line; the page shows four rows of a long one until it is the line of the step
 
 Stretch = tuple[int, int]  # a part of a file: its first line and its last
@@ -313,26 +314,18 @@ def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str
 def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
     """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
     functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).functions]
-    found = set()
+    shown: set[int] = set()
     for line in used:
         around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
-        found.add(min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT)))
-    merged: list[Stretch] = []
-    for first, last in sorted(found):
-        if merged and first <= merged[-1][1] + 2:
-            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        first, last = min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT))
+        shown |= {line for line in range(first, last + 1) if text[line - 1].strip()}
+    found: list[Stretch] = []
+    for line in sorted(shown):
+        if found and line <= found[-1][1] + NEXT:
+            found[-1] = found[-1][0], line
         else:
-            merged.append((first, last))
-    return [_without_blank_ends(text, stretch) for stretch in merged]
-
-
-def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
-    first, last = stretch
-    while first < last and not text[first - 1].strip():
-        first += 1
-    while first < last and not text[last - 1].strip():
-        last -= 1
-    return first, last
+            found.append((line, line))
+    return found
 
 
 # --- the data as columns (see assets/unpack.js) ---

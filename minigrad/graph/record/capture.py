@@ -6,6 +6,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -141,17 +142,7 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
     return named
 
 
-# The fields of a node that are those of its note
-_NOTED = (
-    "signed",
-    "source",
-    "call",
-    "outside",
-    "rounds",
-    "called",
-    "depth",
-    "lane",
-)
+_NOTED = [field.name for field in fields(Node) if field.name in TraceNote.__slots__]  # the facts with the same names
 _noted = attrgetter(*_NOTED)
 dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
