@@ -12,7 +12,9 @@ import gc
 import math
 import os
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from importlib.util import find_spec
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -155,7 +157,11 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
     operations, rules = said_of(graph)
-    causes = causes_of(graph)
+    facts = [
+        {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
+        | {"named": not node.expression, "numeral": node.numeral, "span": span, "scene": scene}
+        for node, span, scene in zip(graph.nodes, spans, home)
+    ]
     # An operation that cannot run again near its operands has no check. The page says how many there are.
     few = len(graph.edges_into) <= MOST_CHECKED
     compared = comparisons(graph, skipped=UNCHECKED) if check or (check is None and few) else []
@@ -163,7 +169,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     return {
         "title": graph.nodes[graph.ends[0][0]].label,
         "program": code,
-        "nodes": _nodes(graph, spans, home, causes, values, operations),
+        "nodes": [reduce(or_, about) for about in zip(facts, causes_of(graph), values, operations)],
         "edges": _edges(graph, amounts, rules, compared),
         "steps": _steps(graph),
         "turn": len(graph.operations),
@@ -177,29 +183,6 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
-
-
-def _nodes(
-    graph: Graph,
-    spans: Sequence[list[int] | None],
-    home: Sequence[int],
-    causes: Sequence[Data],
-    values: Sequence[Data],
-    operations: Sequence[Data],
-) -> list[Data]:
-    """Return the data of each node: its own facts, its span, its scene, why it is not finite, its arrays, its notation."""
-    return [
-        {
-            "name": node.label,
-            "kind": node.kind,
-            "operation": node.operation,
-            "module": node.module,
-            "named": not node.expression,
-            "numeral": node.numeral,
-        }
-        | {"span": span, "scene": scene, **cause, **arrays, **said}
-        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
-    ]
 
 
 def _edges(

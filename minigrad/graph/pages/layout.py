@@ -53,26 +53,30 @@ class Laid:
     gaps: list[float] = field(default_factory=list)
     turns: int = 0
 
+    def sideways(self) -> Laid:
+        """Return the layout with its axes exchanged. What leads down leads to the right then."""
+        centres = [(y, x) for x, y in self.centres]
+        return Laid(self.height, self.width, centres, [[(y, x) for x, y in r] for r in self.routes], turns=self.turns)
 
-def layouts(
-    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
-) -> list[tuple[Laid, bool]]:
-    """Return layouts of boxes in up to so many columns, and for each whether its boxes are turned on their sides.
 
-    The lines point down. The same input gives the same layouts. Parts that no line joins are placed side by side.
+def layouts(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int) -> list[Laid]:
+    """Return layouts of boxes in up to so many columns, whose lines point down; then as many, whose lines point right.
+
+    The same input gives the same layouts. Parts that no line joins are placed side by side.
 
     Args:
         sizes: the width and the height of each box.
         lines: the two different boxes of each line. Lines may repeat, and form no cycle.
     """
-    layers, found = put_on_layers(len(sizes), lines), list[tuple[Laid, bool]]()
+    layers = put_on_layers(len(sizes), lines)
     uncross(layers)  # the order on the layers does not depend on the sizes of the boxes
-    for turned in (False, True):
-        own = [(height, width) for width, height in sizes] if turned else sizes
-        laid = placed(layers, own)
-        several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
-        found += [(each, turned) for each in (laid, *several) if each is not None]
-    return found
+
+    def pointing_down(sizes: Sequence[tuple[float, float]]) -> list[Laid]:
+        laid = placed(layers, sizes)
+        several = [in_columns(laid, sizes, count) for count in range(2, columns + 1)]
+        return [each for each in (laid, *several) if each is not None]
+
+    return pointing_down(sizes) + [each.sideways() for each in pointing_down([(h, w) for w, h in sizes])]
 
 
 def placed(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
@@ -312,16 +316,16 @@ def _arrange(found: Layers) -> None:
                 part[number[vertex]].append(vertex)
                 waiting += reversed(found.above[vertex] + found.below[vertex])
         parts += [[part[layer] for layer in sorted(part)]] if part else []
-    widest = WIDEST_ROW * sum(len(part) * max(map(len, part)) for part in parts) ** 0.5
+    widest = WIDEST_ROW * sum(len(rows) * max(map(len, rows)) for rows in parts) ** 0.5
     top = across = 0
     found.layers = []
-    for part in parts:
-        wide = max(map(len, part))
+    for rows in parts:
+        wide = max(map(len, rows))
         if across and across + wide > widest:
             top, across = len(found.layers), 0
         across += wide
-        found.layers += [[] for _ in range(top + len(part) - len(found.layers))]
-        for layer, vertices in zip(found.layers[top:], part):
+        found.layers += [[] for _ in range(top + len(rows) - len(found.layers))]
+        for layer, vertices in zip(found.layers[top:], rows):
             layer += vertices
 
 

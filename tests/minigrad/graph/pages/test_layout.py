@@ -41,9 +41,7 @@ def random_graph(seed: int) -> tuple[Sizes, Lines]:
 
 def lay_out(sizes: Sizes, lines: Lines) -> Laid:
     """The layout in one column, whose lines lead from top to bottom."""
-    ((laid, turned), *_) = layouts(sizes, lines, 1)
-    assert not turned
-    return laid
+    return layouts(sizes, lines, 1)[0]
 
 
 def segments(route: list[Point]) -> list[tuple[Point, Point]]:
@@ -96,6 +94,18 @@ def test_all_lines_point_down(seed: int) -> None:
     for route in lay_out(sizes, lines).routes:
         heights = [y for _, y in route]
         assert heights == sorted(heights) and heights[0] < heights[-1]
+
+
+def test_lines_of_the_second_layout_point_right() -> None:
+    sizes, lines = random_graph(4)
+    down, right = layouts(sizes, lines, 1)
+    assert all(route[0][1] < route[-1][1] for route in down.routes)
+    for (a, b), route in zip(lines, right.routes):
+        assert route[0][0] == pytest.approx(right.centres[a][0] + sizes[a][0] / 2, abs=NEAR)
+        assert route[-1][0] == pytest.approx(right.centres[b][0] - sizes[b][0] / 2, abs=NEAR)
+        assert route[0][0] < route[-1][0]
+    edge = max(x + width / 2 for (x, _), (width, _) in zip(right.centres, sizes))
+    assert right.width == pytest.approx(edge)
 
 
 def test_the_same_graph_gives_the_same_drawing() -> None:
