@@ -247,22 +247,18 @@ class Capture:
         names = entry.plan.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges: list[dict[str, Any]] = []
         for position, (name, parent) in enumerate(zip(names, entry.parents)):
-            if parent is not None:
-                output = parent.index if type(parent) is Output else None
-                edge = {"source": self.value(parent), "argument": name, "output": output, "shape": parent.shape}
-            elif position in constants:
-                constant = constants[position]
-                number = self.constant(constant)
-                edge = {"source": number, "argument": name, "output": None, "shape": constant.shape}
-            else:
+            read = constants.get(position) if parent is None else parent
+            if read is None:
                 continue
+            number = self.constant(read) if parent is None else self.value(parent)
+            output = parent.index if type(parent) is Output else None
+            edge = {"source": number, "argument": name, "output": output, "shape": read.shape}
             if note is not None and note.arguments is not None:
-                edge["value"] = note.arguments[position]
-                source = self.nodes[edge["source"]]
+                edge["value"], source = note.arguments[position], self.nodes[number]
                 if source["operation"] is None:
                     source |= {"value": edge["value"], "name": source["name"] or note.names.get(position)}
             if note is not None and position in note.paths:
-                self.paths.setdefault(edge["source"], note.paths[position])
+                self.paths.setdefault(number, note.paths[position])
             if note is not None and note.contributions:
                 edge |= {"raw": note.contributions[position], "contribution": note.terms[position]}
             edges.append(edge)

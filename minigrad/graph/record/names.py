@@ -338,9 +338,9 @@ class _Names:
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
             text = text_of(program, operand, self.values(reader, level))
-            given = level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand))
+            handed = level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand))
             expression = not simple and not isinstance(operand, ast.Subscript)
-            self.wanted[node.id] = Wanted(text, simple, reader, level, given, expression)
+            self.wanted[node.id] = Wanted(text, simple, reader, level, handed, expression)
 
     def summed(self, nodes: Sequence[Node], program: Index, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
