@@ -15,7 +15,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, layers_of, layouts
+from ..draw.layout import Laid, layers_of, layouts
 from .scene_tree import SceneTree, Stage
 
 if TYPE_CHECKING:

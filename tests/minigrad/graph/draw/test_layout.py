@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.draw.labels import text_width
-from minigrad.graph.pages.layout import (
+from minigrad.graph.draw.layout import (
     GAP,
     Laid,
     Point,
