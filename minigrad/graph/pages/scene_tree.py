@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..draw.calls import CallsAround
-from ..draw.folding import LOOP, Unit, program, scene
+from ..draw.folding import LOOP, Unit, beginning, program, scene
 from ..record.model import Edge, Graph
 
 AT_ONCE = 12  # boxes that a pane of the page shows together with their names and values
@@ -268,9 +268,9 @@ class SceneTree:
 def _shared(readers: Sequence[Stage]) -> Stage:
     """Return the innermost stage around all readers; of a scene in parts, the part of the first reader."""
     paths = [reader.path() for reader in readers]
-    common = [level for level in zip(*paths) if all(stage is level[0] for stage in level)]
+    common = beginning(paths)
     parts = itertools.takewhile(lambda stage: stage.unit.kind == PART, paths[0][len(common) :])
-    return [common[-1][0], *parts][-1]
+    return [common[-1], *parts][-1]
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
