@@ -21,7 +21,6 @@ ROUND = "round"  # the kind of a unit while loops are searched: a round of a loo
 FEWEST_LAYERS = 3
 FEWEST_STEPS = 4  # the fewest equal steps of operations that are folded
 FEWEST_OPERATIONS = 8  # the fewest operations in all steps together that are folded
-
 FACTOR = 0x9E3779B97F4A7C15  # an odd number whose powers modulo 2**64 have no pattern
 Item = TypeVar("Item", bound=Hashable)
 
