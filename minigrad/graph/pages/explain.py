@@ -157,7 +157,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
     operations, rules = said_of(graph)
-    facts = [
+    facts: list[Data] = [
         {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
         | {"named": not node.expression, "numeral": node.numeral, "span": span, "scene": scene}
         for node, span, scene in zip(graph.nodes, spans, home)
