@@ -199,7 +199,7 @@ def lab(colour: str, eye: Any) -> Any:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("eye", EYES)
 def test_signs_and_directions_have_four_colours_for_every_eye(eye: str, theme: int) -> None:
-    text = asset("stepper.css")
+    text = asset("stepper.css") + asset("views.css")
     names = ("forward", "backward", "plus", "minus")
     colours = {name: re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", text)[0][theme] for name in names}
     for one, other in itertools.combinations(colours.values(), 2):

@@ -124,16 +124,22 @@ def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any
     page = show(path)
     page.select_option("#layer", "3")
     page.select_option("#head", "0")
-    canvas = page.locator("#map canvas")
-    box = canvas.bounding_box()
+    cells = page.locator("#map .map")
+    box = cells.bounding_box()
     place = (box["x"] + 4.5 / 5 * box["width"], box["y"] + 2.5 / 4 * box["height"])
     page.mouse.move(*place)
-    said = page.locator("#cell").text_content()
-    assert said == f"“x</script><b>” (2) looks at “寝る” (4): {answer['cross'][0][0, 0, 2, 4]:.3f}"
-    shade = canvas.evaluate("(one) => [...one.getContext('2d').getImageData(4, 2, 1, 1).data]")
-    matrix = answer["cross"][0][0, 0]
-    share = matrix[2, 4] / matrix.max()
-    assert shade[3] / 255 == pytest.approx(share, abs=0.01)
+    weight = answer["cross"][0][0, 0, 2, 4]
+    said = page.locator("#map .readout").inner_text()
+    assert said.startswith("[2, 4] x</script><b> → 寝る: ")
+    assert float(said.split()[-1]) == pytest.approx(weight, rel=1e-3)
+    cell = cells.locator(".cell[d*='M104 52h']")  # of 26 px
+    strength = np.ceil(12 * weight / answer["cross"][0][0, 0].max()) / 12
+    assert float(cell.get_attribute("fill-opacity")) == pytest.approx(strength)
+    assert token(page, "query", 2).get_attribute("class") == "token asked"
+    frame = cells.locator(".asked").bounding_box()
+    assert frame["width"] == pytest.approx(box["width"], abs=4) and frame["y"] <= place[1] <= frame["y"] + frame["height"]
+    labels = [page.locator(f"#map .tokens.{side} span").all_text_contents() for side in ("rows", "columns")]
+    assert labels == [ENGLISH, CAT]
 
 
 def test_a_token_with_the_focus_is_asked(path: Path, answer: Any, show: Show) -> None:

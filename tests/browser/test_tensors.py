@@ -219,7 +219,7 @@ def neuron(w: float, x: float, by: float = 0.0) -> Any:
 
 def told(page: Any) -> list[float]:
     """Predicted, true, gap."""
-    text = page.locator("#play-section .told").inner_text()
+    text = page.locator("#told").inner_text()
     return [float(number) for number in re.findall(r"(-?[\d.]+(?:e-?\d+)?)$", text, re.M)]
 
 
@@ -252,8 +252,8 @@ def test_a_nudge_is_predicted_by_the_gradient_and_is_the_program_run_again(
     truth = at(by) - at(0)
     expected = [slope(0) * by, truth, truth - slope(0) * by]
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-6)
-    page.locator("[data-key=play-reset]").click()
-    assert page.locator("#play-section .told").inner_text() == ""
+    page.locator("#play-reset").click()
+    assert page.locator("#told").inner_text() == ""
 
 
 def mlp(x: Any, labels: Any, w1: Any, b1: Any, w2: Any) -> Any:

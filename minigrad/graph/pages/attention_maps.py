@@ -22,6 +22,7 @@ from .html import Page, check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
 MOST_ACROSS = 8  # heads in a row of the picture
+SCRIPTS = ["arrays", "nd", "heat", "node", "ribbons"]  # of the page, which shows arrays as the stepper does
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class AttentionMaps:
             }
             for layer in self.layers
         ]
-        return save_page(path, "maps", {"layers": layers}, language, scripts=["ribbons"])
+        return save_page(path, "maps", {"layers": layers}, language, scripts=SCRIPTS, more=["play"])
 
 
 def attention_maps(

@@ -217,25 +217,29 @@ def _about(kind: str, x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]],
     ]
     named = [node for node in answers if not node.expression] or answers
     answer = named[-1] if named else None
-    others = [] if answer is None else _others(answer, sources, graph, into)
+    path, others = ([] if answer is None else _behind(answer, kind, sources, into) for kind in (X, OTHER))
     return {
         "kind": kind,
         "input": x.id,
         "answer": None if answer is None else answer.id,
-        "others": [graph.nodes[other].label for other in others],
+        "path": [number for number in path if number != x.id],
+        "others": [graph.nodes[other].label for other in others if graph.nodes[other].operation is None],
         **_meant(y, answer),
     }
 
 
-def _others(answer: Node, sources: Mapping[int, int], graph: Graph, into: Mapping[int, Sequence[Edge]]) -> list[int]:
-    """Return the other data that the answer reads: the page does not know them for other inputs."""
+def _behind(answer: Node, kind: int, sources: Mapping[int, int], into: Mapping[int, Sequence[Edge]]) -> list[int]:
+    """Return the values through which data of this kind reach the answer, in their order: from these data to the answer.
+
+    The page does not know ``OTHER`` data for other inputs.
+    """
     todo, seen = [answer.id], set[int]()
     while todo:
         number = todo.pop()
-        if number not in seen and sources[number] & OTHER:
+        if number not in seen and sources[number] & kind:
             seen.add(number)
             todo += [edge.source for edge in into.get(number, ())]
-    return sorted(number for number in seen if graph.nodes[number].operation is None)
+    return sorted(seen)
 
 
 def _meant(y: Any, answer: Node | None) -> Data:

@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ...device import is_device_array
 from ...engine.primitive import Primitive
 from ...rules.about import derivative
+from ...rules.ranges import all_finite, squares_fit
 from ...source.functions import body_of, names_of
 from ..record.model import Graph
 from .formulas import rule_behind
@@ -43,6 +45,9 @@ _BUILTINS: dict[Any, str] = {
     len: "len", range: "range", enumerate: "enumerate", zip: "zip", sum: "sum", float: "float", int: "float", bool: "float",
     tuple: "tolist", list: "tolist", max: "maximum", min: "minimum", abs: "absolute",
 }  # fmt: skip
+_ANSWERS: dict[Any, bool] = {  # to questions about arrays; what a rule would do otherwise is left out
+    is_device_array: False, np.iscomplexobj: False, squares_fit: True, all_finite: True,
+}  # fmt: skip
 _KINDS: dict[type, str] = {
     int: "number",
     float: "number",
@@ -56,13 +61,6 @@ _KINDS: dict[type, str] = {
 def page_functions() -> dict[Any, str]:
     """Return the functions of minigrad that the page has, and their names there."""
     return {_resolved(name): name for name in re.findall(r'\("(minigrad\.[\w.]+)"', asset("numpy.js"))}
-
-
-@cache
-def page_answers() -> dict[Any, bool]:
-    """Return the questions about arrays that have one answer on the page, and the answer."""
-    found = re.findall(r'"((?:minigrad|numpy)\.[\w.]+)": (true|false)', asset("numpy.js"))
-    return {_resolved(name): answer == "true" for name, answer in found}
 
 
 def _resolved(name: str) -> Any:
@@ -314,8 +312,8 @@ class _Reader:
                     tree = ["?", ["equal", self.tree(key), ["'", name]], chosen, tree]
                 return tree
         found = self._object(node.func)
-        if isinstance(found, Hashable) and found in page_answers():
-            return page_answers()[found]
+        if isinstance(found, Hashable) and found in _ANSWERS:
+            return _ANSWERS[found]
         if found is hasattr and isinstance(name := node.args[1], ast.Constant):  # is it a Tensor?
             return hasattr(np.ndarray, str(name.value))
         if found is isinstance:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...rules.attention import scaled_dot_product_attention, weights_of
+from ...rules.indexing import getitem, places, scatter_add
 from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
 from .points import is_points
@@ -64,7 +65,7 @@ class Tensors:
             "gradients": [self.array(gradient, view) for gradient in node.gradients],
             "weights": self.array(attention_of(node, operands)),
             "show": show,
-            "keywords": keyword_data(node.keywords),
+            "keywords": keyword_data(node.keywords) | _masked(node, operands),
         }
 
     def of_edges(self) -> list[Data]:
@@ -232,6 +233,17 @@ def keyword_data(keywords: Mapping[str, Any]) -> dict[str, Any]:
     numbers becomes ``{"array": {"shape": ..., "values": ...}}``. Any other value becomes ``{"unknown": its type}``.
     """
     return {name: _keyword(value) for name, value in keywords.items()}
+
+
+def _masked(node: Node, operands: Sequence[Edge]) -> Data:
+    """Return an ``index`` with masks as ``{"flat": ...}``, the flat indices of the elements that it picks."""
+    if node.primitive not in (getitem, scatter_add):
+        return {}
+    index = node.keywords["index"]
+    if not any(np.asarray(part).dtype == bool for part in (index if isinstance(index, tuple) else (index,))):
+        return {}
+    picked = places(node.keywords.get("shape", operands[0].shape))[index]
+    return {"index": {"flat": {"shape": picked.shape, "values": picked.ravel()}}}
 
 
 def _keyword(value: Any) -> Any:

@@ -82,5 +82,5 @@ function valuesText(array, allDigits, most = Infinity) {
 
 // Return the index of an element as text: "[1, 0, 2]".
 function indexOf(flat, shape) {
-  return `[${nd.strides(shape).map((step, axis) => Math.floor(flat / step) % shape[axis]).join(", ")}]`;
+  return `[${nd.unravel(flat, shape).join(", ")}]`;
 }

@@ -5,8 +5,7 @@ const code = (() => {
   const files = original.program;
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
   const lines = []; // {file, number, row}
-  let lit = { active: null, hover: null, selected: null, shown: null };
-  let activeRows = [];
+  const lit = { active: null, hover: null, selected: null };
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
 
@@ -109,18 +108,30 @@ const code = (() => {
     mark("hover", over);
     host.classList.toggle("backward", backward);
     const [file, line, , endLine] = spans.get(key)?.span ?? [];
-    for (const row of activeRows) row.classList.remove("now", "more");
-    activeRows = lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row);
-    activeRows.forEach((row, i) => row.classList.add("now", ...(i > 0 ? ["more"] : [])));
-    const moved = lit.shown !== key;
-    lit.shown = key;
-    if (moved && key === null) host.scrollTop = 0;
-    else if (moved && activeRows.length > 0) bringIntoSight(host, activeRows[0], activeRows.at(-1));
+    show(host, lines.filter((one) => one.file === file && one.number >= line && one.number <= endLine).map(({ row }) => row));
   }
 
-  // Scroll if it is needed for these lines: to the beginning of their function if this leaves them in sight. The first line in sight is a
-  // whole one.
-  function bringIntoSight(host, first, last) {
+  // Mark the lines of the step, and bring them into sight if others were marked. Without any, show the beginning.
+  function show(host, rows) {
+    const before = [...host.querySelectorAll(".now")];
+    if (before.length === rows.length && before.every((row, i) => row === rows[i])) return;
+    for (const row of before) {
+      row.classList.remove("now", "more");
+      row.removeAttribute("aria-current");
+    }
+    rows.forEach((row, i) => {
+      row.classList.add("now", ...(i > 0 ? ["more"] : []));
+      row.setAttribute("aria-current", "step");
+    });
+    if (rows.length === 0) host.scrollTop = 0;
+    else bringIntoSight(host);
+  }
+
+  // Scroll if it is needed for the lines of the step: to the beginning of their function if this leaves them in sight. The first line in
+  // sight is a whole one. A hidden pane does not scroll, because measuring it would lay out the page once more.
+  function bringIntoSight(host) {
+    const [first, last] = [host.querySelector(".now"), [...host.querySelectorAll(".now")].at(-1)];
+    if (host.hidden || last === undefined) return;
     const rectOf = (part) => part.getBoundingClientRect();
     const [box, { top }, { bottom }] = [rectOf(host), rectOf(first), rectOf(last)];
     const head = box.top + (host.querySelector("h3")?.offsetHeight ?? 0);
@@ -131,5 +142,5 @@ const code = (() => {
     if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
   }
 
-  return { build, update, bringIntoSight, pieces, isEmpty: files.length === 0 };
+  return { build, update, show, bringIntoSight, pieces, isEmpty: files.length === 0 };
 })();

@@ -11,17 +11,6 @@ const data = (() => {
 
   // --- the model's answer ---
 
-  // The operations from the input to the answer, in their order.
-  const path = (() => {
-    if (!about || about.answer === null) return [];
-    const [after, before] = [new Set([about.input]), new Set([about.answer])];
-    const sources = (node) => operandsOf(node).map((edge) => original.edges[edge].source);
-    const order = original.nodes.map((_, node) => node);
-    for (const node of order) if (sources(node).some((source) => after.has(source))) after.add(node);
-    for (const node of order.toReversed()) if (before.has(node)) sources(node).forEach((source) => before.add(source));
-    return order.filter((node) => node !== about.input && after.has(node) && before.has(node));
-  })();
-
   const rowsOf = ({ values }) => nd.range(count).map((i) => values.slice((i * values.length) / count, ((i + 1) * values.length) / count).map(Number));
   const examples = () => rowsOf(graph.nodes[about.input].values[0]);
   const answers = () => (about.answer === null ? null : rowsOf(graph.nodes[about.answer].values[0]));
@@ -30,7 +19,7 @@ const data = (() => {
   function answersTo(inputs) {
     const runs = nd.range(Math.ceil(inputs.length / count)).map((run) => {
       const values = new Map([[about.input, [nd.array(input.values[0].shape, nd.range(count).flatMap((i) => inputs[Math.min(run * count + i, inputs.length - 1)]))]]]);
-      for (const node of path) {
+      for (const node of about.path) {
         const operands = operandsOf(node).map((edge) => graph.edges[edge]).map(({ argument, source, output }) => [argument, values.get(source)?.[output] ?? nd.read(graph.nodes[source].values[output])]);
         values.set(node, whatIf.forward(graph, node, Object.fromEntries(operands)));
       }
@@ -203,9 +192,8 @@ const data = (() => {
     if (!numbers) return [];
     const heads = nd.range(shape.at(-3) ?? 1);
     const shown = heads.filter((head) => asked.head === null || asked.head === head);
-    const of = (head, i, j) => Number(numbers[(head * shape.at(-2) + i) * shape.at(-1) + j]);
-    const rowsOfHeads = shown.map((head) => tokens[0].map((_, i) => tokens[1].map((_, j) => of(head, i, j))));
-    const drawing = ribbons.view({ tokens, heads: rowsOfHeads, asked, ask, room: 95, fit: (text, width) => fitting([text], "name", width) });
+    const size = shape.at(-2) * shape.at(-1);
+    const drawing = ribbons.view({ tokens, heads: shown.map((head) => numbers.slice(head * size, (head + 1) * size).map(Number)), asked, ask, room: 95 });
     const buttons = heads.length < 2 ? [] : heads.map((head) => button(`head${head}`, word("dataHead", { number: head + 1 }), () => ask({ head: asked.head === head ? null : head }), { class: `head k${head % 6}`, "aria-pressed": String(asked.head === head) }));
     return [element("h2", {}, word("dataWords", { name: labelOf(node) })), element("p", { class: "legend" }, ...buttons), drawing, element("p", { class: "note" }, word("dataWordsHow"))];
   }

@@ -102,5 +102,12 @@ const depends = (() => {
     return found.length === 0 || found.includes(own) ? own : found[0];
   }
 
-  return { of, terms, usual, slice };
+  // Return the slice that the panel shows of an array: that of a node, or of the step's result.
+  function shown(node, array) {
+    const at = timeline.at(state.step);
+    const owner = node ?? at?.source ?? at?.target ?? null;
+    return owner === null ? null : slice(owner, array);
+  }
+
+  return { of, shown, terms, usual, slice };
 })();

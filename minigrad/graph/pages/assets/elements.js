@@ -27,6 +27,11 @@ function term(name, ...content) {
   return [element("dt", {}, name), element("dd", {}, ...content)];
 }
 
+const wordsOf = (name) => name.split(/(?<=[._\s(\[,])/);
+
+// Return a name in parts between which a line can be broken.
+const breakable = (name) => wordsOf(name).flatMap((part) => [part, element("wbr")]);
+
 // Write a text only if it has changed, because each write costs a layout.
 function setText(part, text) {
   if (part.textContent !== text) part.textContent = text;
@@ -37,6 +42,33 @@ function setAttributes(part, attributes) {
     if (value === null || value === false) part.removeAttribute(name);
     else if (part.getAttribute(name) !== String(value)) part.setAttribute(name, value);
   }
+}
+
+// The width of a text in a drawing, 13 px high. A canvas measures it, so the browser need not lay out the page for it.
+const widthOf = (() => {
+  const WEIGHTS = { operation: "italic 400", value: "400", flag: "900", name: "700" };
+  const context = document.createElement("canvas").getContext("2d");
+  const known = new Map();
+  let family = null; // asking for it again would make the browser compute all styles
+  return (text, kind) => {
+    const key = `${kind} ${text}`;
+    if (!known.has(key)) {
+      if (known.size > 20000) known.clear();
+      context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(document.body).fontFamily)}`;
+      known.set(key, context.measureText(text).width);
+    }
+    return known.get(key);
+  };
+})();
+
+// Return a text that fits, or its beginning with an ellipsis, and the round of its loops if at least half of the room is left.
+function cut(text, kind, room) {
+  if (widthOf(text, kind) <= room) return text;
+  const at = text.lastIndexOf(" · ");
+  const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
+  const letters = [...text.slice(0, text.length - place.length)];
+  while (letters.pop() !== undefined) if (widthOf(`${letters.join("")}…${place}`, kind) <= room) break;
+  return letters.length === 0 ? "" : `${letters.join("").trimEnd()}…${place}`;
 }
 
 // Write a section again. The focus stays on the part with the same data-key.

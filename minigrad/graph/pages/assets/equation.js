@@ -252,7 +252,7 @@ const equation = (() => {
   function name(whole) {
     const [label, place] = partsOf(whole);
     if (place) return mathElement("msub", {}, name(label), mathElement("mtext", {}, place));
-    return /^\p{L}$/u.test(label) ? mathElement("mi", {}, label) : mathElement("mtext", { class: "label-in-math" }, label);
+    return /^\p{L}$/u.test(label) ? mathElement("mi", {}, label) : mathElement("mtext", { class: "label-in-math" }, element("span", {}, ...breakable(label)));
   }
 
   function mathOf(tree) {

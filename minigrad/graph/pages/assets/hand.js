@@ -16,7 +16,7 @@ class Hand {
     });
     listen("wheel", (event) => this.wheel(event));
     listen("click", (event) => this.moved || this.open(event));
-    svg.addEventListener("keydown", (event) => this.key(event));
+    listen("keydown", (event) => event.key === "Enter" && this.open(event));
   }
 
   place(event) {
@@ -60,7 +60,7 @@ class Hand {
 
   hover(event) {
     const cells = event.target.closest(".heat");
-    tip.show(cells ? (heat.under(cells, event)?.text ?? null) : null, event);
+    tip.show(cells ? heat.under(cells, event).text : null, event);
     setHover(this.boxOf(event)?.node ?? null);
   }
 
@@ -76,11 +76,5 @@ class Hand {
     if (box.node === null && typeof box.scene === "number") open(box.scene, 0);
     else if (box.alias) visit(box.node);
     else if (box.node !== null) select(box.node);
-  }
-
-  key(event) {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    this.open(event);
   }
 }

@@ -26,15 +26,9 @@ const heat = (() => {
     const flatOf = (i) => {
       if (!array.cells) return i;
       const [k, row, column] = [Math.floor(i / (down * across)), Math.floor(i / across) % down, i % across];
-      return (leading(k, slices(array, view), lead) * rows + row * array.block[0] + Math.floor(array.at[i] / array.block[1])) * columns + column * array.block[1] + (array.at[i] % array.block[1]);
+      return (nd.ravel(nd.unravel(k, slices(array, view)), lead) * rows + row * array.block[0] + Math.floor(array.at[i] / array.block[1])) * columns + column * array.block[1] + (array.at[i] % array.block[1]);
     };
     return pooled(array.cells ?? numbersOf(array), begin, [high, across], most, flatOf, array.block ?? [1, 1]);
-  }
-
-  // Return the number of slice k of those on the page, among all slices.
-  function leading(k, kept, lead) {
-    const steps = nd.strides(lead);
-    return nd.strides(kept).reduce((sum, step, axis) => sum + (Math.floor(k / step) % kept[axis]) * steps[axis], 0);
   }
 
   function pooled(numbers, begin, [high, wide], most, flatOf, inner) {
@@ -83,7 +77,7 @@ const heat = (() => {
   }
 
   // Return the index of a slice, as in "[0, 2]".
-  const sliceText = (array, k) => indexOf(leading(k, slices(array, array.shape), array.shape.slice(0, -2)), array.shape.slice(0, -2));
+  const sliceText = (array, k) => `[${nd.unravel(k, slices(array, array.shape)).join(", ")}]`;
 
   // Return the element of an array that the page shows first: the first one, or the largest of a slice or of a map if the
   // first one is 0.
@@ -168,14 +162,13 @@ const heat = (() => {
     svg.replaceChildren(cells(array, 0, 0, size, found, look), ...framed);
   }
 
-  // Return the element under the pointer: {flat, text}; null if there is none.
+  // Return the cell at the pointer, or the nearest one: {cell, flat, text}.
   function under(group, event) {
     const { array, x, y, wide, high, found } = group.heat;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(group.getScreenCTM().inverse());
-    const [column, row] = [Math.floor((point.x - x) / wide), Math.floor((point.y - y) / high)];
-    if (column < 0 || row < 0 || column >= found.columns || row >= found.rows) return null;
-    const cell = row * found.columns + column;
-    return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
+    const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor(at / size)));
+    const cell = place(point.y - y, high, found.rows) * found.columns + place(point.x - x, wide, found.columns);
+    return { cell, flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
   return { grid, fullest, sliceOf, sliceText, first, cellSize, cells, fill, inline, stretched, under, map, slices };
@@ -188,8 +181,7 @@ const tip = {
     box.hidden = text === null;
     if (text === null) return;
     setText(box, text);
-    const { width, height } = box.getBoundingClientRect();
-    box.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - width - 4))}px`;
-    box.style.top = `${event.clientY + 18 + height > innerHeight ? event.clientY - height - 8 : event.clientY + 18}px`;
+    box.style.setProperty("--x", `${event.clientX}px`);
+    box.style.setProperty("--y", `${event.clientY}px`);
   },
 };

@@ -6,7 +6,7 @@ function toggleProjector() {
   const [said, asked] = [find("lesson-section"), find("quiz-section")];
   if (isOn) find("card").append(said, asked);
   else [document.querySelector("main").before(said), find("panel").prepend(asked)];
-  Object.assign(camera, { TEXT: isOn ? 24 : 12, wanted: null });
+  Object.assign(camera, { TEXT: isOn && innerWidth > 900 ? 24 : 12, wanted: null }); // on a phone, projector mode is for one reader
   find("projector").setAttribute("aria-pressed", isOn);
   view.measure();
   render(true);
@@ -25,14 +25,13 @@ function fitFormula() {
     while (!fits() && (size -= 4) >= least);
     return size >= least;
   };
-  if (camera.TEXT > 12) {
+  if (document.body.classList.contains("projector")) {
     const worked = formula.querySelector(".element > mrow");
     if (!shrink(32)) [...(worked?.children ?? [])].slice(1, -2).forEach((part) => part.remove()); // the lit arrays say it, too; the number stays
     if (formula.querySelector(".answer > .matrix") !== null && worked?.children.length === 3 || !shrink(28)) worked?.parentNode.remove(); // a matrix shows the number
     shrink(24);
   } else if (innerWidth > 800) return;
   for (const part of wide()) part.replaceWith(...brokenMath(part));
-  for (let count = 2; count < 5; count++) for (const part of wide()) stackLabels(part, count);
   for (const part of innerWidth > 900 ? [] : wide()) {
     part.classList.add("shrunk");
     const least = 14 / parseFloat(getComputedStyle(part).fontSize); // then no letter is under 12 px
@@ -41,16 +40,6 @@ function fitFormula() {
       size = Math.max(least, (size * (part.clientWidth - 2)) / part.scrollWidth);
       part.style.fontSize = `${size}em`;
     }
-  }
-}
-
-// Write the long names of a formula in lines below each other.
-function stackLabels(math, count) {
-  for (const label of math.querySelectorAll(".label-in-math, .stacked")) {
-    const text = label.textContent;
-    const lines = broken(text.split(/(?<=[\s(\[,._])/), (1.2 * widthOf(text, "name")) / count);
-    const row = (line) => mathElement("mtr", {}, mathElement("mtd", {}, mathElement("mtext", { class: "label-in-math" }, line)));
-    if (lines.length > 1) label.replaceWith(mathElement("mtable", { class: "stacked" }, ...lines.map(row)));
   }
 }
 

@@ -5,72 +5,42 @@ const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHe
 
 const layers = pageData().layers.map((layer) => {
   const bytes = Uint8Array.from(atob(layer.weights), (character) => character.charCodeAt(0));
-  return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
+  const weights = Array.from(new Float32Array(bytes.buffer)); // (head, query, key)
+  const about = { shape: [layer.queries.length, layer.keys.length], dtype: "float32" };
+  const size = nd.sizeOf(about.shape);
+  const heads = nd.range(layer.heads).map((head) => ({ ...about, values: weights.slice(head * size, (head + 1) * size) }));
+  const mean = { ...about, values: nd.range(size).map((i) => heads.reduce((sum, { values }) => sum + values[i], 0) / heads.length) };
+  return { ...layer, heads, mean };
 });
 // head: a number, -1 for the mean, or -2 for all heads, each in its colour (the map then shows the mean); asked: the token under the pointer or with the focus
 const NOTHING = { side: null, place: null };
-const state = { layer: 0, head: layers[0].heads > 1 ? -2 : 0, asked: NOTHING };
-
-// Return the weights of a head as rows, one Float32Array per query.
-function matrix(number, head) {
-  const { queries, keys, heads, weights } = layers[number];
-  const size = queries.length * keys.length;
-  return queries.map((_, i) => {
-    const row = (h) => weights.subarray(h * size + i * keys.length, h * size + (i + 1) * keys.length);
-    if (head >= 0) return row(head);
-    const rows = Array.from({ length: heads }, (_, h) => row(h));
-    return Float32Array.from(keys, (_, j) => rows.reduce((sum, weights) => sum + weights[j], 0) / heads);
-  });
-}
-
-function largestOf(rows) {
-  return rows.reduce((most, row) => row.reduce((a, b) => (b > a ? b : a), most), 0) || 1;
-}
-
-function numberText(weight) {
-  return Number.isNaN(weight) ? "NaN" : weight.toFixed(3);
-}
+const state = { layer: 0, head: layers[0].heads.length > 1 ? -2 : 0, asked: NOTHING };
 
 const partText = (part) => words.all[words.language][part] ?? part; // a model may have its own name for it
 const layerText = ({ part, number }) => word("layerOf", { part: part ? `${partText(part)}: ` : "", number });
 const headText = (head) => word("headNumber", { number: head + 1 });
 
-// Return a canvas with one pixel per weight.
-function picture(rows, largest) {
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [rows[0].length, rows.length];
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(canvas.width, canvas.height);
-  rows.forEach((row, i) =>
-    row.forEach((weight, j) => {
-      const at = 4 * (i * row.length + j);
-      const shade = Math.round(255 * Math.min(1, Math.max(0, weight / largest)));
-      image.data.set(Number.isNaN(weight) ? [216, 216, 216, 255] : [8, 81, 156, shade], at);
-    }),
-  );
-  context.putImageData(image, 0, 0);
-  return canvas;
-}
-
 // Show thumbnails of all heads, one row per layer.
 function showThumbnails() {
   const grid = find("thumbnails");
-  const most = Math.max(...layers.map(({ heads }) => heads));
+  const most = Math.max(...layers.map(({ heads }) => heads.length));
   grid.style.gridTemplateColumns = `auto repeat(${most}, auto)`;
   grid.style.setProperty("--side", `${Math.max(20, Math.min(44, 270 / most) * growth())}px`);
   grid.replaceChildren();
   layers.forEach((layer, number) => {
     if (layer.part && layer.part !== layers[number - 1]?.part) grid.append(element("div", { class: "part" }, partText(layer.part)));
     grid.append(element("span", { class: "number" }, String(layer.number)));
-    for (let head = 0; head < most; head++) grid.append(head < layer.heads ? thumbnail(number, head) : element("span"));
+    for (let head = 0; head < most; head++) grid.append(head < layer.heads.length ? thumbnail(number, head) : element("span"));
   });
 }
 
 function thumbnail(layer, head) {
   const title = `${layerText(layers[layer])}, ${headText(head)}`;
-  const rows = matrix(layer, head);
-  const about = { type: "button", "data-layer": layer, "data-head": head, title, "aria-label": title, onclick: () => choose(layer, head) };
-  return element("button", about, picture(rows, largestOf(rows)));
+  const weights = layers[layer].heads[head];
+  const map = svgElement("svg", { class: "map" });
+  const found = heat.map(weights, { most: [24, 24] });
+  if (found !== null) heat.fill(map, weights, found, { gap: 0 }, []);
+  return element("button", { type: "button", "data-layer": layer, "data-head": head, title, "aria-label": title, onclick: () => choose(layer, head) }, map);
 }
 
 function fillSelects() {
@@ -79,91 +49,48 @@ function fillSelects() {
     select.value = chosen;
   };
   options(find("layer"), layers.map((layer, i) => [i, layerText(layer)]), state.layer);
-  const heads = Array.from({ length: layers[state.layer].heads }, (_, i) => [i, headText(i)]);
+  const heads = layers[state.layer].heads.map((_, i) => [i, headText(i)]);
   options(find("head"), [...(heads.length > 1 ? [[-2, word("allHeads")]] : []), ...heads, [-1, word("mean")]], state.head);
   for (const thumbnail of document.querySelectorAll("#thumbnails button")) thumbnail.className = state.head === -2 && heads.length > 1 ? `k${thumbnail.dataset.head % 6}` : "";
 }
 
-// Return the width of a text of 13 px in bold type, as of a chosen token.
-const measure = document.createElement("canvas").getContext("2d");
-function textWidth(text) {
-  measure.font = `700 13px ${getComputedStyle(document.body).fontFamily}`;
-  return measure.measureText(text).width;
-}
-
-// Return a text, cut with "…" if it is wider than this.
-function fit(text, width) {
-  const letters = [...text];
-  let fitting = text;
-  while (textWidth(fitting) > width && letters.pop()) fitting = `${letters.join("")}…`;
-  return fitting;
-}
-
-let drawn = null; // {canvas, mark, side, rows}
+// Return the weights that the map shows.
+const shown = () => layers[state.layer].heads[state.head] ?? layers[state.layer].mean;
 
 // Draw the ribbons, and frame the chosen token's row or column of the map.
 function update() {
-  const { queries, keys, heads: count } = layers[state.layer];
-  const heads = state.head === -2 ? Array.from({ length: count }, (_, head) => matrix(state.layer, head)) : [drawn.rows];
-  const room = Math.min(220, innerWidth / 4, Math.max(...queries.map(textWidth), ...keys.map(textWidth)) + 50);
-  const lines = ribbons.view({ tokens: [queries, keys], heads, asked: state.asked, ask, room, fit });
+  const { queries, keys, heads } = layers[state.layer];
+  const room = Math.min(220, innerWidth / 4, Math.max(...[...queries, ...keys].map((text) => widthOf(text, "name"))) + 50);
+  const lines = ribbons.view({ tokens: [queries, keys], heads: (state.head === -2 ? heads : [shown()]).map(({ values }) => values), asked: state.asked, ask, room });
   find("lines").style.maxWidth = `${lines.viewBox.baseVal.width * 1.3 * growth()}px`;
   refill(find("lines"), [element("div", { class: "sides" }, element("span", {}, word("queries")), element("span", {}, word("keysSide"))), lines]);
-  markMap(state.asked);
+  mark(state.asked);
 }
 
-// Draw the heat map with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
-function makeMap(rows, largest) {
-  const { queries, keys } = layers[state.layer];
-  const side = Math.max(5, Math.floor(Math.min(26, 460 / Math.max(queries.length, keys.length)) * growth()));
-  const size = Math.max(8, Math.min(13 * growth(), side - 2)); // of the labels' font
-  const upright = Math.max(...keys.map(textWidth)) * (size / 13) <= side;
-  const step = Math.ceil(11 / side); // every step-th label is written
-  const labels = (kind, texts) => element("div", { class: kind, "aria-hidden": "true" }, ...texts.map((text, i) => element("span", {}, i % step === 0 ? text : "")));
-  const canvas = picture(rows, largest);
-  setAttributes(canvas, { role: "img", "aria-label": word("heat", { queries: queries.length, keys: keys.length }) });
-  Object.assign(canvas.style, { width: `${side * keys.length}px`, height: `${side * queries.length}px` });
-  const mark = element("i");
-  const map = element("div", { class: "cells" }, labels(upright ? "keys upright" : "keys", keys), labels("queries", queries), element("div", { class: "picture" }, canvas, mark));
-  map.style.setProperty("--cell", `${side}px`);
-  map.style.fontSize = `${size}px`;
-  find("map").replaceChildren(map);
-  find("largest").textContent = numberText(largest);
-  return { canvas, mark, side };
-}
-
-// Frame the row of the chosen query, or the column of the chosen key.
-function markMap(asked) {
-  const { mark, side } = drawn;
-  mark.hidden = asked.side === null;
-  const at = `${side * asked.place}px`;
-  const look = asked.side === 0 ? { inset: `${at} 0 auto 0`, width: "", height: `${side}px` } : { inset: `0 auto 0 ${at}`, width: `${side}px`, height: "" };
-  Object.assign(mark.style, look);
-}
-
-// Return the cell under the pointer, or null.
-function cellAt(event) {
-  const box = drawn.canvas.getBoundingClientRect();
-  const { queries, keys } = layers[state.layer];
-  const [i, j] = [Math.floor(((event.clientY - box.top) / box.height) * queries.length), Math.floor(((event.clientX - box.left) / box.width) * keys.length)];
-  return i >= 0 && j >= 0 && i < queries.length && j < keys.length ? [i, j] : null;
+function mark({ side, place }) {
+  const map = document.querySelector("#map .map");
+  map?.querySelector(".asked")?.remove();
+  if (!map || side === null) return;
+  const [width, height] = [map.viewBox.baseVal.width - 2, map.viewBox.baseVal.height - 2];
+  const [rows, columns] = shown().shape;
+  const frame = side === 0 ? { x: 0, y: (height * place) / rows, width, height: height / rows } : { x: (width * place) / columns, y: 0, width: width / columns, height };
+  map.append(svgElement("rect", { class: "at asked", ...frame }));
 }
 
 function choose(layer, head) {
   state.layer = layer;
-  state.head = head === -2 && layers[layer].heads === 1 ? 0 : Math.min(head, layers[layer].heads - 1);
+  state.head = head === -2 && layers[layer].heads.length === 1 ? 0 : Math.min(head, layers[layer].heads.length - 1);
   state.asked = NOTHING;
   show();
 }
 
 function show() {
   fillSelects();
-  for (const button of document.querySelectorAll("#thumbnails button")) {
-    const here = Number(button.dataset.layer) === state.layer && Number(button.dataset.head) === state.head;
-    button.setAttribute("aria-pressed", here);
+  for (const thumbnail of document.querySelectorAll("#thumbnails button")) {
+    thumbnail.setAttribute("aria-pressed", Number(thumbnail.dataset.layer) === state.layer && Number(thumbnail.dataset.head) === state.head);
   }
-  const rows = matrix(state.layer, state.head);
-  drawn = { ...makeMap(rows, largestOf(rows)), rows };
+  const { queries, keys } = layers[state.layer];
+  find("map").replaceChildren(arrayView(shown(), { label: word("weights"), show: { tokens: [queries, keys] }, room: [490 * growth(), 460 * growth()], most: [128, 128] }));
   update();
 }
 
@@ -181,12 +108,10 @@ function ask(asked) {
 }
 
 find("map").addEventListener("pointermove", (event) => {
-  const cell = cellAt(event);
-  ask(cell ? { side: 0, place: cell[0] } : NOTHING);
-  const { queries, keys } = layers[state.layer];
-  find("cell").textContent = cell
-    ? word("cell", { query: queries[cell[0]], i: cell[0], key: keys[cell[1]], j: cell[1], weight: numberText(drawn.rows[cell[0]][cell[1]]) })
-    : "\u00a0";
+  const map = document.querySelector("#map .map");
+  const isOver = event.composedPath().includes(map);
+  ask(isOver ? { side: 0, place: Math.floor(heat.under(map.querySelector(".heat"), event).flat / shown().shape[1]) } : NOTHING);
+  mark(state.asked);
 });
 find("map").addEventListener("pointerleave", () => ask(NOTHING));
 find("layer").addEventListener("change", (event) => choose(Number(event.target.value), state.head));

@@ -22,6 +22,10 @@ const nd = (() => {
     return steps;
   }
 
+  // Return the index of the element at a place in the list, and the place of an index.
+  const unravel = (flat, shape) => strides(shape).map((step, axis) => Math.floor(flat / step) % shape[axis]);
+  const ravel = (index, shape) => strides(shape).reduce((sum, step, axis) => sum + step * index[axis], 0);
+
   function broadcastShape(shapes) {
     const ndim = Math.max(0, ...shapes.map((shape) => shape.length));
     return range(ndim).map((axis) => {
@@ -127,42 +131,26 @@ const nd = (() => {
   // An entry without an axis of the array (None, ...) has the offsets [0], or none.
   function entries(shape, index) {
     const steps = strides(shape);
-    const parts = Array.isArray(index) ? [...index] : [index];
-    const isFlag = (part) => typeof part === "boolean" || (part?.array?.shape.length === 0 && typeof part.array.values[0] === "boolean");
-    const isMask = (part) => part?.array !== undefined && typeof part.array.values[0] === "boolean";
-    const axesIn = (part) => (part === null || part.ellipsis || isFlag(part) ? 0 : isMask(part) ? part.array.shape.length : 1);
-    const missing = shape.length - parts.reduce((sum, part) => sum + axesIn(part), 0);
-    const dots = parts.findIndex((part) => part !== null && part.ellipsis);
-    const whole = new Array(missing).fill({ slice: [null, null, null] });
-    parts.splice(dots < 0 ? parts.length : dots + 1, 0, ...whole);
+    const parts = [...index];
+    const missing = shape.length - parts.filter((part) => part !== null && !part.ellipsis).length;
+    const dots = parts.findIndex((part) => part?.ellipsis);
+    parts.splice(dots < 0 ? parts.length : dots + 1, 0, ...new Array(missing).fill({ slice: [null, null, null] }));
     let axis = 0;
-    return parts.flatMap((part) => {
-      if (part === null) return [{ offsets: [0] }];
-      if (part.ellipsis) return [{}];
-      if (isFlag(part)) {
-        const all = part.array ? part.array.values[0] : part;
-        return [{ advanced: all ? array([1], [0]) : array([0], []) }];
-      }
-      if (isMask(part)) {
-        const mask = part.array;
-        const found = range(mask.values.length).filter((i) => mask.values[i]);
-        const within = strides(mask.shape);
-        return mask.shape.map((n, i) => {
-          const step = steps[axis++];
-          return { advanced: array([found.length], found.map((place) => (Math.floor(place / within[i]) % n) * step)) };
-        });
-      }
+    return parts.map((part) => {
+      if (part === null) return { offsets: [0] };
+      if (part.ellipsis) return {};
       const n = shape[axis];
       const step = steps[axis++];
-      if (part.slice) return [{ offsets: sliceOffsets(part.slice, n).map((i) => i * step) }];
+      if (part.slice) return { offsets: sliceOffsets(part.slice, n).map((i) => i * step) };
       const numbers = typeof part === "number" ? scalar(part) : part.array && read(part.array);
       if (!numbers) throw new Error("an index of another kind");
-      return [{ advanced: map((i) => (i < 0 ? i + n : i) * step, numbers), number: typeof part === "number" }];
+      return { advanced: map((i) => (i < 0 ? i + n : i) * step, numbers), number: typeof part === "number" };
     });
   }
 
-  // Return the elements that `a[index]` picks, as flat indices, and the shape of the result.
+  // Return the elements that `a[index]` picks, as flat indices, and the shape of the result. The data have them for an index with masks.
   function indexed(shape, index) {
+    if (index[0]?.flat) return { places: index[0].flat.values, shape: index[0].flat.shape };
     const all = entries(shape, index);
     const advanced = all.filter((entry) => entry.advanced);
     const kept = (found) => found.filter((entry) => entry.offsets);
@@ -183,7 +171,7 @@ const nd = (() => {
   }
 
   return {
-    addAt, array, axesOf, broadcastShape, contract, fit, full, grid, groups, indexed, labelSizes, map, pick, places, range, read,
-    sameShape, scalar, sizeOf, strides, transpose,
+    addAt, array, axesOf, broadcastShape, contract, fit, full, grid, groups, indexed, labelSizes, map, pick, places, range, ravel,
+    read, sameShape, scalar, sizeOf, strides, transpose, unravel,
   };
 })();

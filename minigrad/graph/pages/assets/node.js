@@ -20,15 +20,14 @@ function labelled(label, array, { className = "", ...options } = {}) {
 }
 
 // Show arrays of one shape in one frame: maps side by side, which show the same slice and the same element, and their summaries.
-// choose(flat) is called with the element that the reader clicks; `chosen` is framed.
-function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show } = {}) {
+// choose(flat) is called with the element that the reader clicks; `chosen` is framed. `room`: the largest width and height of the maps;
+// `most`: of their cells.
+function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show, room = small ? [104, 104] : [show?.tokens ? 250 : 312, 240], most } = {}) {
   const [{ array: first }] = layers;
   const shape = show?.shape ?? first.shape;
   const lead = heat.slices(first, shape);
-  const at = timeline.at(state.step);
-  const owner = node ?? at?.source ?? at?.target ?? null;
-  const usual = owner === null || show ? null : depends.slice(owner, first);
-  const slice = (shownSlice.get(String(lead)) ?? nd.strides(lead).map((step, axis) => Math.floor((usual ?? heat.fullest(layers.map(({ array }) => array), shape)) / step) % lead[axis])).slice();
+  const usual = show || lead.length === 0 ? null : depends.shown(node, first);
+  const slice = (shownSlice.get(String(lead)) ?? nd.unravel(usual ?? heat.fullest(layers.map(({ array }) => array), shape), lead)).slice();
   const readout = small ? null : element("output", { class: "readout" });
   const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, svg: svgElement("svg", { class: "map", tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;
@@ -36,11 +35,12 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
   // Draw the slice, and show the element of the cell under the cursor in all maps.
   function draw(cell) {
     cursor = cell;
-    const k = nd.strides(lead).reduce((sum, step, axis) => sum + step * slice[axis], 0);
+    const k = nd.ravel(slice, lead);
     const said = maps.map((one) => {
-      one.map = heat.map(one.array, { view: shape, slice: k });
-      const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
-      const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
+      one.map = heat.map(one.array, { view: shape, slice: k, most });
+      const wide = room[0] / (small ? 1 : layers.length) - (show?.tokens ? 30 : 0);
+      const size = Math.max(1, Math.floor(Math.min(wide / one.map.columns, room[1] / one.map.rows, small ? 13 : 26)));
+      one.size = size;
       heat.fill(one.svg, one.array, one.map, { size, grey: one.grey, strengths: 12, gap: 0 }, one.map.flats.map((flat, i) => (i === cell || flat === chosen ? "at" : null)));
       one.svg.style.width = `${one.map.columns * size + 2}px`;
       one.svg.style.height = one.map.rows * size < 14 ? "14px" : ""; // so that the pointer can hit a row of small cells
@@ -54,11 +54,10 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
 
   for (const one of maps) {
     const { svg } = one;
-    const place = (offset, size, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / size) * count)));
-    const cellAt = ({ clientX, clientY }, { left, top, width, height } = svg.getBoundingClientRect()) => place(clientY - top, height, one.map.rows) * one.map.columns + place(clientX - left, width, one.map.columns);
-    svg.addEventListener("pointermove", (event) => draw(cellAt(event)));
+    const under = (event) => heat.under(svg.querySelector(".heat"), event);
+    svg.addEventListener("pointermove", (event) => draw(under(event).cell));
     svg.addEventListener("pointerleave", () => draw(null));
-    svg.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
+    svg.addEventListener("click", (event) => choose?.(under(event).flat));
     svg.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -one.map.columns, ArrowDown: one.map.columns, Enter: 0 }[event.key];
       if (by === undefined) return;
@@ -91,12 +90,12 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
     ...(small && maps.length > 0 ? [] : [...numbersOrSummary(layers), ...factsOf(node, first), element("div", { class: "note" }, notes.filter(Boolean).join(" · "))]));
 }
 
-// Show one map with its title, and the tokens of its rows and columns.
-function mapFigure({ svg, title, map, className }, tokens) {
-  const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
-  const named = tokens && Math.max(map.rows, map.columns) <= 24;
-  const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), svg];
-  return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
+// Show one map with its title, and the tokens of its rows and columns: as many of them as there is room for.
+function mapFigure({ svg, title, map, size, className }, tokens) {
+  const label = (texts, block) => texts.filter((_, i) => i % block === 0).map((text, i) => element("span", {}, i % Math.ceil(11 / size) === 0 ? text : ""));
+  const labels = (kind, axis) => element("div", { class: `tokens ${kind}${tokens[axis].every((text) => text.length < 2) ? " letters" : ""}`, "aria-hidden": "true" }, ...label(tokens[axis], map.block[axis]));
+  const parts = [title ? element("figcaption", {}, title) : null, ...(tokens ? [labels("columns", 1), labels("rows", 0)] : []), svg];
+  return element("figure", { class: `${className ?? ""}${tokens ? " with-tokens" : ""}` }, ...parts);
 }
 
 const LINE = 44; // characters in a line of the panel

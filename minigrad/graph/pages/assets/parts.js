@@ -8,7 +8,7 @@ const GROWN = 1.4; // how much larger the end of the program is, as in scenes.py
 
 class BoxView {
   constructor(about, index) {
-    Object.assign(this, { about, index, seen: new Map() });
+    Object.assign(this, { about, index });
     const { x, y, w, h } = about;
     const left = x - w / 2;
     const top = y - h / 2;
@@ -69,8 +69,7 @@ class BoxView {
   }
 
   // Write name, operation, value and gradient below each other. If space is short, the operation is left out first.
-  layOut(texts, flag) {
-    const { w, h, x, y } = this.about;
+  layOut(texts, flag, { w, h, x, y } = this.about) {
     const { unit } = this;
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
@@ -141,9 +140,9 @@ class BoxView {
   }
 
   drawHeats(heats, { valueArray, gradientArray, slice }, top) {
-    const place = [top, heats?.size].join();
-    if (this.seen.get("value array") === valueArray && this.seen.get("gradient array") === gradientArray && this.seen.get("top") === place) return;
-    this.seen.set("value array", valueArray).set("gradient array", gradientArray).set("top", place);
+    const wanted = [valueArray, gradientArray, top, String(heats?.size)];
+    if (this.drawn?.every((one, i) => one === wanted[i])) return;
+    this.drawn = wanted;
     if (heats === null) return this.heats.replaceChildren();
     const [wide, high] = [heats.size[0] * heats.grid.columns, heats.size[1] * heats.grid.rows];
     const { x } = this.about;
@@ -169,54 +168,38 @@ class BoxView {
     const title = sceneTitle(about);
     const what = about.kind === "loop" ? word("times", { count: about.count }) : about.of && about.of !== title ? about.of : word(`scene_${about.kind}`);
     const progress = word(inBackward ? "progressBackward" : "progressForward", { done, all });
-    const through = end === undefined ? null : `${labelOf(end.node)} ${endText(end.node)}`;
+    const through = end === undefined ? "" : `${labelOf(end.node)} ${endText(end.node)}`;
     const { x, y, h, w } = this.about;
-    const row = ROW * camera.unit;
-    const rows = w < 60 * camera.unit ? 0 : Math.floor((HEAD - 8) / row);
-    const lines = [["name", `▸ ${title}`], ["operation", what], ["value", progress], ["gradient", through ?? ""]];
-    const order = ["name", through === null ? "operation" : "gradient", "value"].slice(0, rows);
-    const kept = rows === 1 && through !== null ? ["gradient"] : order;
-    const top = y - h / 2 + (HEAD - kept.length * row) / 2 + row / 2 - 3;
-    Object.assign(this, { names: [title], cell: null, isNamed: kept.includes("name") && widthOf(`▸ ${title}`, "name") * camera.unit <= w - 2 * INSET });
-    for (const [name, text] of lines) this.write(name, [kept.includes(name) ? text : ""], x, top + kept.indexOf(name) * row + 4.5 * camera.unit, w - 2 * INSET);
-    this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
+    this.layOut({ names: [`▸ ${title}`], operation: what, value: [progress], gradient: [through], has: through !== "", valueArray: null }, "", { x, y: y - h / 2 + HEAD / 2 - 3, w, h: HEAD });
+    this.names = [title];
+    this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through && `. ${through}`}`);
   }
 
   write(name, options, x, y, room) {
-    const part = this.texts[name];
-    setAttributes(part, { x, y });
-    const key = options.join("\n") + room / this.unit;
-    if (this.seen.get(name) === key) return;
-    this.seen.set(name, key);
-    setText(part, fitting(options, name, room / this.unit));
+    setAttributes(this.texts[name], { x, y });
+    setText(this.texts[name], fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of words or else of any letters, and as much smaller as it needs. Return whether it fits in `most` lines.
+  // Write nothing but the name, in lines of words or else of any letters. Return whether it fits in `most` lines.
   squeeze(most = Infinity) {
     const { w, h, x, y } = this.about;
+    const { unit } = camera;
     const name = this.names.at(-1);
-    const least = innerWidth > 900 ? camera.TEXT : 12; // on a phone, projector mode is for one reader
-    for (const parts of [wordsOf(name), [...name]]) {
-      for (let size = 1; size * camera.TEXT > least - 0.1; size -= 0.5 / camera.TEXT) {
-        const row = ROW * camera.unit * size * 0.8;
-        const lines = broken(parts, (w - 3 * camera.unit) / (camera.unit * size));
-        if (lines.length > most || lines.length * row > h || lines.some((line) => widthOf(line.trimEnd(), "name") * camera.unit * size > w)) continue;
-        for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
-        this.seen.clear();
-        this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * camera.unit * size, row, size);
-        return true;
-      }
-    }
-    return false;
+    const row = ROW * unit * 0.8;
+    const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
+    const lines = [wordsOf(name), [...name]].map((parts) => broken(parts, w / unit - 3)).find(fits);
+    if (lines === undefined) return false;
+    for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
+    this.drawn = null;
+    this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * unit, row);
+    return true;
   }
 
-  writeLines(lines, x, y, row, size = 1) {
-    const key = [lines, x, y, row].join("\n");
-    if (this.seen.get("name") === key) return;
-    this.seen.set("name", key);
-    this.texts.name.style.fontSize = size === 1 ? "" : `${size}em`;
-    setAttributes(this.texts.name, { x, y });
-    this.texts.name.replaceChildren(...(lines.length < 2 ? lines : lines.map((line, i) => svgElement("tspan", { x, y: y + i * row }, line))));
+  writeLines(lines, x, y, row) {
+    const { name } = this.texts;
+    setAttributes(name, { x, y });
+    if (lines.length < 2 && name.childElementCount === 0) setText(name, lines.join(""));
+    else name.replaceChildren(...(lines.length < 2 ? lines : lines.map((line, i) => svgElement("tspan", { x, y: y + i * row }, line))));
   }
 }
 
@@ -231,23 +214,6 @@ function partTexts({ names: [name], valueArray, slice, value, gradient, has }, g
   return slice === null ? [[`${name} `, shape]] : [[`${name} `, word("partOf", { index, shape })], [`${name} `, index]];
 }
 
-// The width of a text of the drawing, 13 px high. A canvas measures it, so the browser need not lay out the page for it.
-const widthOf = (() => {
-  const WEIGHTS = { operation: "italic 400", value: "400", flag: "900", name: "700" };
-  const context = document.createElement("canvas").getContext("2d");
-  const known = new Map();
-  let family = null; // asking for it again would make the browser compute all styles
-  return (text, kind) => {
-    const key = `${kind} ${text}`;
-    if (!known.has(key)) {
-      if (known.size > 20000) known.clear();
-      context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(view.svg).fontFamily)}`;
-      known.set(key, context.measureText(text).width);
-    }
-    return known.get(key);
-  };
-})();
-
 // Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
 // is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
 // anywhere. If all are too long, the last one is cut; in the whole program it is left out, and SceneView.tag() finds a place for it.
@@ -261,8 +227,6 @@ function named(names, room, rows) {
   const letters = broken([...names.at(-1)], room);
   return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
 }
-
-const wordsOf = (name) => name.split(/(?<=[._\s(\[,])/);
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
 function broken(parts, room) {
@@ -283,19 +247,6 @@ function fitting(options, kind, room) {
 }
 
 const fewDigits = (text) => text.replace(/\d+\.\d+(e-?\d+)?/g, (number) => numberText(Number(number).toPrecision(2)));
-
-// Return the beginning of a text that fits, with an ellipsis, and the round of its loops if at least half of the room is left.
-function cut(text, kind, room) {
-  const at = text.lastIndexOf(" · ");
-  const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
-  let [low, high] = [0, text.length - place.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (widthOf(`${text.slice(0, middle)}…${place}`, kind) <= room) low = middle;
-    else high = middle - 1;
-  }
-  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…${place}`;
-}
 
 class LineView {
   constructor(about) {

@@ -11,19 +11,9 @@ class Picture {
     host.append(this.canvas);
   }
 
-  // Return the outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
-  views(number, iteration, view) {
-    const path = places.path(number, iteration);
-    path.at(-1).view = view;
-    for (let i = path.length - 1; i > 0; i--) path[i - 1].view = camera.outward(path[i].view, places.placement(path[i].scene, path[i].iteration));
-    return path;
-  }
-
   // Return the view of a scene, given that of another one.
   viewOf(number, iteration, shown) {
-    let [{ view }] = this.views(shown.number, shown.iteration, shown.view);
-    for (const { scene, iteration: i } of places.path(number, iteration).slice(1)) view = camera.inward(view, places.placement(scene, i));
-    return view;
+    return camera.inward(camera.outward(shown.view, places.inProgram(shown.number, shown.iteration)), places.inProgram(number, iteration));
   }
 
   draw({ number, iteration, view }, pane, flying) {
@@ -36,8 +26,8 @@ class Picture {
     Object.assign(this, { pane, flying, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
-    const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, the scenes around are out of sight
-    this.scene(start.scene, start.iteration, start.view);
+    if (flying) this.scene(0, 0, this.viewOf(0, 0, { number, iteration, view }));
+    else this.scene(number, iteration, view); // at rest, the scenes around are out of sight
     this.paint();
   }
 

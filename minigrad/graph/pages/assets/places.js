@@ -110,7 +110,13 @@ const places = (() => {
     };
   }
 
-  return { scenes, fit, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode };
+  // Return the same for its place in the whole program.
+  function inProgram(number, iteration) {
+    const around = path(number, iteration).slice(1);
+    return around.reduce((outer, one) => camera.inward(outer, placement(one.scene, one.iteration)), { scale: 1, x: 0, y: 0 });
+  }
+
+  return { scenes, fit, ofNode, path, box, boxOf, edgesOf, progress, placement, inProgram, iterationOfNode };
 })();
 
 // Return the title of a scene. Inside a loop, it names the iteration.

@@ -1,12 +1,12 @@
 // Shows a slider for each leaf and for the selected value, the loss and the gradients that follow from them, and what the gradients
-// had predicted. It also takes steps of gradient descent. The parts are made once and then only filled in, so that a slider
+// had predicted. It also takes steps of gradient descent. The rows are made once and then only filled in, so that a slider
 // stays under the finger while it is dragged.
 
 const play = {
-  rate: "0.1",
   losses: [], // from the start of the descent until now
   said: null,
-  parts: null, // the parts that update() fills in
+  rows: [], // for each value its slider and the other parts that update() fills in
+  made: null, // the language of the rows, and the selected value that has one
   learns: new Map(), // leaf -> whether descent changes it
   at: new Map(), // node -> the element that its slider moves
 
@@ -25,7 +25,7 @@ const play = {
 
   aim(number, i) {
     this.at.set(number, i);
-    for (const row of this.parts.rows.filter(({ node }) => node === number)) {
+    for (const row of this.rows.filter(({ node }) => node === number)) {
       this.frame(row);
       row.index.value = indexOf(i, original.nodes[number].values[0].shape);
     }
@@ -81,7 +81,7 @@ const play = {
   },
 
   descend(times) {
-    const rate = typedNumber(this.rate);
+    const rate = typedNumber(find("rate").value);
     this.said = Number.isFinite(rate) ? null : word("notNumber");
     if (this.losses.length === 0) this.losses = [this.loss()];
     for (let i = 0; i < times && this.said === null; i++) {
@@ -106,40 +106,40 @@ const play = {
   // --- the parts of the section ---
 
   render() {
-    const section = find("play-section");
     const { selected } = state;
     const aimed = this.aims(selected) && original.nodes[selected].operation !== null && selected !== original.end[0] ? [selected] : [];
-    if (this.parts?.language !== words.language || this.parts.aimed !== String(aimed)) this.build(section, aimed);
-    this.update();
+    const wanted = `${words.language} ${aimed}`;
+    if (this.made !== wanted) {
+      this.made = wanted;
+      this.build(aimed);
+    }
+    if (!find("play-parts").hidden) this.update();
   },
 
-  // `aimed`: the selected value, if it is not a leaf, in a list.
-  build(section, aimed) {
-    this.parts = { language: words.language, aimed: String(aimed), rows: [] };
+  // Make the rows, or say why there are none. `aimed`: the selected value, if it is not a leaf, in a list.
+  build(aimed) {
     const leaves = this.leaves();
-    section.hidden = leaves.length === 0;
-    const title = element("h2", {}, word("playTitle"));
-    const large = () => original.nodes.length > 1000 || leaves.reduce((n, leaf) => n + editing.values(leaf).length, 0) > 1000;
-    if (!section.hidden && editing.cannot === undefined && large()) { // the trial run waits until the page is there
+    const size = () => leaves.reduce((n, leaf) => n + editing.values(leaf).length, 0);
+    const waits = leaves.length > 0 && editing.cannot === undefined && (original.nodes.length > 1000 || size() > 1000);
+    const why = leaves.length === 0 || waits ? null : editing.reason();
+    find("play-section").hidden = leaves.length === 0;
+    find("play-parts").hidden = leaves.length === 0 || waits || why !== null;
+    setText(find("play-why"), waits ? word("playWait") : why === null ? "" : word("cannotPlay", { why }));
+    if (waits) { // the trial run waits until the page is there
       setTimeout(() => {
         editing.reason();
-        this.parts = null;
+        this.made = null;
         render();
       });
-      return section.replaceChildren(title, element("p", { class: "note" }, word("playWait")));
     }
-    if (section.hidden || editing.reason() !== null) {
-      section.replaceChildren(title, element("p", { class: "note" }, word("cannotPlay", { why: editing.reason() ?? "" })));
-      return;
-    }
+    if (find("play-parts").hidden) return;
     if (this.learns.size === 0) {
       const parameters = leaves.filter((leaf) => original.nodes[leaf].kind === "parameter");
       leaves.forEach((leaf) => this.learns.set(leaf, parameters.length === 0 || parameters.includes(leaf)));
     }
-    this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
-    this.parts.told = element("div", { class: "told" });
-    const rows = element("div", { class: "leaves" }, ...[...aimed, ...leaves].map((node) => this.row(node)));
-    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, rows, ...this.descent()] : [rows]), this.foot());
+    this.rows = [...aimed, ...leaves].map((node) => this.row(node));
+    find("leaves").replaceChildren(...this.rows.map(({ part }) => part));
+    find("descent").hidden = find("play-loss").hidden = !this.hasLoss();
   },
 
   // Make the parts for one value: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
@@ -161,12 +161,12 @@ const play = {
     row.index?.addEventListener("change", () => {
       const index = (row.index.value.match(/-?\d+/g) ?? []).map(Number).map((i, axis) => (i < 0 ? i + shape[axis] : i));
       const fits = index.length === shape.length && index.every((i, axis) => i >= 0 && i < shape[axis]);
-      this.aim(node, fits ? nd.strides(shape).reduce((sum, step, axis) => sum + step * index[axis], 0) : this.element(node));
+      this.aim(node, fits ? nd.ravel(index, shape) : this.element(node));
     });
     this.frame(row);
-    this.parts.rows.push(row);
-    const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", {}, ...wordsOf(name).flatMap((part) => [part, element("wbr")])), row.index);
-    return element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
+    const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", {}, ...breakable(name)), row.index);
+    row.part = element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
+    return row;
   },
 
   element: (node) => play.at.get(node) ?? 0,
@@ -182,23 +182,6 @@ const play = {
     const value = Number(original.nodes[node].values[0].values[i]);
     slider.min = (Number.isFinite(value) ? value : 0) - this.reach(node, i);
     slider.max = (Number.isFinite(value) ? value : 0) + this.reach(node, i);
-  },
-
-  descent() {
-    const rate = element("input", { id: "rate", size: 6, inputmode: "text", autocomplete: "off", value: this.rate });
-    rate.addEventListener("input", () => (this.rate = rate.value));
-    const label = element("label", {}, word("learningRate"), " ", rate);
-    const one = button("descend", word("descend"), () => this.descend(1));
-    const ten = button("descend10", word("descend10"), () => this.descend(10));
-    this.parts.plot = element("div", { id: "loss-plot", hidden: "" });
-    this.parts.said = element("p", { class: "wrong", role: "status" });
-    return [element("div", { class: "row" }, label, one, ten), this.parts.said, this.parts.plot];
-  },
-
-  foot() {
-    this.parts.reset = button("play-reset", word("reset"), () => editing.reset());
-    this.parts.note = element("span", { class: "note" });
-    return element("div", { class: "row" }, this.parts.reset, this.parts.note);
   },
 
   // Write the current number, after the run's number as a ghost if they differ.
@@ -218,26 +201,18 @@ const play = {
   },
 
   update() {
-    if (this.parts.reset === undefined) return;
     const name = labelOf(graph.end[0]);
-    if (this.hasLoss() && timeline.known(graph.end[0], state.step)) this.change(this.parts.loss, name, this.loss(), this.loss(original));
-    else this.parts.loss.textContent = `${name} = ?`; // a lesson asks for it first
-    for (const row of this.parts.rows) this.updateRow(row, name);
-    if (this.hasLoss()) this.updateTold();
-    this.parts.reset.disabled = graph === original;
-    this.parts.note.textContent = editing.said ?? (graph === original ? word("drag") : word("edited"));
-    if (this.parts.plot === undefined) return;
-    this.parts.said.textContent = this.said ?? "";
-    this.parts.plot.hidden = this.losses.length < 2;
-    if (this.losses.length > 1) this.parts.plot.replaceChildren(lossPlot(this.losses));
-  },
-
-  // Write what the gradients predicted, and how far the truth is from it.
-  updateTold() {
+    for (const row of this.rows) this.updateRow(row, name);
+    find("play-reset").disabled = graph === original;
+    setText(find("play-note"), editing.said ?? word(graph === original ? "drag" : "edited"));
+    if (!this.hasLoss()) return;
+    if (timeline.known(graph.end[0], state.step)) this.change(find("play-loss"), name, this.loss(), this.loss(original));
+    else setText(find("play-loss"), `${name} = ?`); // a lesson asks for it first
     const nudge = this.nudge();
-    const { moved, truth } = nudge;
-    const shown = moved.length > 0 && moved.every(({ node }) => this.tells(node)) && Number.isFinite(truth);
-    this.parts.told.replaceChildren(...(shown ? this.told(nudge).map((text) => element("p", {}, text)) : []));
+    const isShown = nudge.moved.length > 0 && nudge.moved.every(({ node }) => this.tells(node)) && Number.isFinite(nudge.truth);
+    find("told").replaceChildren(...(isShown ? this.told(nudge).map((text) => element("p", {}, text)) : []));
+    setText(find("descent-said"), this.said ?? "");
+    find("loss-plot").replaceChildren(...(this.losses.length > 1 ? [lossPlot(this.losses)] : []));
   },
 
   updateRow({ node: leaf, slider, field, gradient, ghost, index }, name) {
@@ -257,6 +232,10 @@ const play = {
     setText(ghost, now === before ? "" : numberText(before, state.digits));
   },
 };
+
+find("descend").addEventListener("click", () => play.descend(1));
+find("descend10").addEventListener("click", () => play.descend(10));
+find("play-reset").addEventListener("click", () => editing.reset());
 
 // Draw the loss over the steps of descent.
 function lossPlot(losses) {

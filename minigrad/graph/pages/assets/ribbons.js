@@ -12,16 +12,16 @@ const ribbons = (() => {
     return svgElement("path", { d: `M0 ${y1}C${wide / 2} ${y1} ${wide / 2} ${y2} ${wide} ${y2}`, ...look });
   }
 
-  // Return two columns of words with the ribbons between them. `heads` has for each head that is shown its rows of weights. `asked`,
+  // Return two columns of words with the ribbons between them. `heads` has for each head that is shown its weights in one list. `asked`,
   // {side, place}, is the word under the pointer or with the focus: its weights (the mean of the heads) stand beside the other words.
-  // A column is `room` wide, and fit(text, width) cuts a word that is longer.
-  function view({ tokens, heads, asked, ask, room, fit }) {
+  // A column is `room` wide.
+  function view({ tokens, heads, asked, ask, room }) {
     const [queries, keys] = tokens;
-    const all = heads.flatMap((rows, head) => rows.flatMap((weights, i) => Array.from(weights, (weight, j) => [i, j, weight, head])));
+    const all = heads.flatMap((weights, head) => weights.map((weight, n) => [Math.floor(n / keys.length), n % keys.length, weight, head]));
     const largest = all.reduce((most, one) => Math.max(most, one[2] || 0), 0) || 1;
     const near = all.filter((one) => one[2] >= 0.02 * largest && (asked.side === null || one[asked.side] === asked.place));
     const shown = near.sort((a, b) => b[2] - a[2]).slice(0, MOST);
-    const mean = (i, j) => heads.reduce((sum, rows) => sum + rows[i][j], 0) / heads.length;
+    const mean = (i, j) => heads.reduce((sum, weights) => sum + weights[i * keys.length + j], 0) / heads.length;
     const weightsOf = (side, place) => (side === 0 ? keys.map((_, j) => mean(place, j)) : queries.map((_, i) => mean(i, place)));
     const shares = asked.side === null ? [] : weightsOf(asked.side, asked.place);
     const label = (text, place, side) => {
@@ -31,7 +31,7 @@ const ribbons = (() => {
     };
     const token = (text, place, side) => {
       const share = asked.side === 1 - side ? shares[place] : null;
-      const said = [fit(text, room - (share === null ? 6 : 44)), share?.toFixed(2) ?? ""];
+      const said = [cut(text, "name", room - (share === null ? 6 : 44)), share?.toFixed(2) ?? ""];
       const look = { class: asked.side === side && asked.place === place ? "token asked" : "token", "text-anchor": side === 0 ? "end" : "start", x: side === 0 ? room - 6 : room + wide + 6, y: row * (place + 0.5) + 4.5 };
       const made = svgElement("text", { ...look, tabindex: "0", role: "img", "aria-label": label(text, place, side), "data-key": `token ${side} ${place}`, "data-weight": share }, svgElement("title", {}, text), (side === 0 ? said.reverse() : said).filter(Boolean).join(" "));
       for (const kind of ["pointerenter", "focus"]) made.addEventListener(kind, () => ask({ side, place }));

@@ -266,7 +266,6 @@ class SceneView {
     };
     const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(1)), false);
     for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze();
-    for (const box of cut) box.seen.clear(); // the next update writes it again
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it

@@ -24,9 +24,9 @@ const view = new SceneView(find("graph"));
 
 // Showing the state
 
-function render(fly = false, node = null) {
+function render(fly = false, node = null, whole = state.whole) {
   view.show(state.scene, state.iteration);
-  if (fly || camera.scale === 0) view.aim(node, state.whole);
+  if (fly || camera.scale === 0) view.aim(node, whole);
   draw();
   if (fly) view.nearer();
   if (fly) view.fly();
@@ -188,10 +188,7 @@ function enter(scene, iteration) {
 function wholeProgram() {
   Object.assign(state, { scene: 0, iteration: 0 });
   stop();
-  view.show(0, 0);
-  view.aim(null, true);
-  draw();
-  view.fly();
+  render(true, null, true);
 }
 
 // Show another iteration of the visible loop, or of the loop around the visible scene.
@@ -312,15 +309,15 @@ const KEYS = {
   "-": () => zoomBy(0.8),
   "0": wholeProgram,
   Escape: wholeProgram,
-  o: overview,
   O: overview,
-  p: toggleProjector,
   P: toggleProjector,
 };
+const BUTTONS = { first: "Home", back: "ArrowLeft", next: "ArrowRight", last: "End", play: " ", smaller: "-", larger: "+", fit: "0", projector: "P" };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { target, key } = event;
+  const { target } = event;
+  const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
   if (target.matches("select, textarea, input:not([type=checkbox])")) { // the field handles these keys itself
     if (key === "Escape" && target === find("search")) leaveSearch();
     if (key === "Enter" && target === find("search")) nextMatch();
@@ -338,17 +335,9 @@ function onKey(event) {
 
 const on = (id, kind, act) => find(id).addEventListener(kind, (event) => act(event.target));
 document.addEventListener("keydown", onKey);
-on("first", "click", KEYS.Home);
-on("back", "click", KEYS.ArrowLeft);
-on("next", "click", KEYS.ArrowRight);
-on("last", "click", KEYS.End);
-on("play", "click", togglePlay);
+for (const [id, key] of Object.entries(BUTTONS)) on(id, "click", KEYS[key]);
 on("timeline", "input", ({ value }) => go(Number(value)));
 on("search", "input", ({ value }) => search(value));
-on("smaller", "click", KEYS["-"]);
-on("larger", "click", KEYS["+"]);
-on("fit", "click", wholeProgram);
-on("projector", "click", toggleProjector);
 on("iteration", "input", ({ value }) => turnLoop(Number(value) - 1));
 on("loop-back", "click", () => turnLoop(shownLoop().iteration - 1));
 on("loop-next", "click", () => turnLoop(shownLoop().iteration + 1));
@@ -365,10 +354,6 @@ on("quiz", "change", ({ checked }) => {
 on("theme", "click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   renderTheme();
-});
-on("more", "click", (button) => {
-  const open = document.body.classList.toggle("with-tools");
-  button.setAttribute("aria-expanded", open);
 });
 addEventListener("hashchange", () => {
   const step = linked();
@@ -403,6 +388,5 @@ words.listen(() => {
   renderTheme();
   written.renderWords();
   if (view.number === null) return go(state.step);
-  for (const box of view.boxes) box.seen.clear();
   render();
 });

@@ -1,5 +1,5 @@
-// Turns the columns of explain.py into lists of nodes and edges for the other scripts. Arrays are made when they are first
-// read, because a reader looks at only some of the arrays of a large page.
+// Turns the columns of explain.py into lists of nodes and edges for the other scripts. An array reads its numbers when they are first
+// asked for, because a reader looks at only some of the arrays of a large page.
 
 function unpacked(data) {
   const { arrays, sweep, ...rest } = data;
@@ -12,29 +12,10 @@ function unpacked(data) {
   return { ...rest, nodes, edges, steps: [...forward, ...backward] };
 }
 
-// Rows with equal facts share a prototype. readers: for some fields, a function that reads an item of a column.
+// Return the rows: each one has the fields that are the same in all, those of its facts, and its own.
 function unpackedRows({ facts, of, same, columns }, readers) {
-  const shared = { ...same };
-  const plain = [];
-  for (const [name, column] of Object.entries(columns)) {
-    if (!readers[name]) {
-      plain.push([name, column]);
-      continue;
-    }
-    const get = function () { // the first reading makes it a field of the row
-      const value = readers[name](column[this.row]);
-      Object.defineProperty(this, name, { value, writable: true, enumerable: true });
-      return value;
-    };
-    Object.defineProperty(shared, name, { get });
-  }
-  const models = facts.map((fact) => Object.assign(Object.create(shared), fact));
-  return of.map((fact, i) => {
-    const row = Object.create(models[fact]);
-    row.row = i;
-    for (const [name, column] of plain) row[name] = column[i];
-    return row;
-  });
+  const own = Object.entries(columns).map(([name, column]) => [name, column.map(readers[name] ?? ((value) => value))]);
+  return of.map((fact, i) => ({ ...same, ...facts[fact], ...Object.fromEntries(own.map(([name, column]) => [name, column[i]])) }));
 }
 
 // Return a function from an array's number to the array; null for null. Several rows may share an array.
@@ -43,17 +24,22 @@ function arrayReader({ parts, texts, kinds, kindOf }) {
   const numbers = { c: texts };
   for (const [dtype, text] of Object.entries(parts)) numbers[dtype] = new typed[dtype](bytesOf(text).buffer);
   const next = Object.fromEntries(Object.keys(numbers).map((dtype) => [dtype, 0]));
-  const begins = kindOf.map((kind) => kinds[kind].fields.map(([, dtype, size]) => (next[dtype] += size) - size));
-  const made = [];
-  const make = (number) => {
-    const { shape, dtype, fields } = kinds[kindOf[number]];
-    const read = ([name, stored, size, axes], i) => {
-      const values = Array.from(numbers[stored].slice(begins[number][i], begins[number][i] + size));
-      return [name, axes === 0 ? values[0] : values];
-    };
-    return { shape, dtype, ...Object.fromEntries(fields.map(read)) };
-  };
-  return (number) => (number === null ? null : (made[number] ??= make(number)));
+  const made = kindOf.map((kind) => {
+    const { shape, dtype, fields } = kinds[kind];
+    const array = { shape, dtype };
+    for (const [name, stored, size, axes] of fields) {
+      const begin = next[stored];
+      next[stored] += size;
+      const get = () => {
+        const values = Array.from(numbers[stored].slice(begin, begin + size));
+        Object.defineProperty(array, name, { value: axes === 0 ? values[0] : values });
+        return array[name];
+      };
+      Object.defineProperty(array, name, { get, enumerable: true, configurable: true });
+    }
+    return array;
+  });
+  return (number) => (number === null ? null : made[number]);
 }
 
 function bytesOf(base64) {

@@ -5,7 +5,6 @@ const written = (() => {
   const data = original.written ?? null; // null without the package codegen
   const rows = []; // {row, steps}
   const linesOf = new Map(); // step -> numbers of lines
-  let marked = [];
 
   function build(host) {
     find("code-tabs").hidden = data === null;
@@ -35,19 +34,14 @@ const written = (() => {
     find("code-pane").hidden = on;
     find("tab-written").setAttribute("aria-pressed", on);
     find("tab-code").setAttribute("aria-pressed", !on);
-    if (on) update(state.step, true);
+    code.bringIntoSight(find(on ? "written-pane" : "code-pane"));
   }
 
-  // Mark the lines of a step. A step without its own line marks the line that shows its value. A
-  // hidden pane does not scroll, because measuring it would lay out the page once more.
-  function update(step, shown = false) {
+  // Mark the lines of a step. A step without its own line marks the line that shows its value.
+  function update(step) {
     const own = linesOf.get(step);
-    const now = own ?? (data?.elsewhere?.[step] === undefined ? [] : [data.elsewhere[step]]);
-    const same = now.length === marked.length && now.every((line, i) => line === marked[i]);
-    for (const line of marked) setAttributes(rows[line].row, { class: "line", "aria-current": null });
-    for (const line of now) setAttributes(rows[line].row, { class: own ? "line now" : "line now borrowed", "aria-current": "step" });
-    marked = now;
-    if (now.length > 0 && (!same || shown) && !find("written-pane").hidden) code.bringIntoSight(find("written-pane"), rows[now[0]].row, rows[now.at(-1)].row);
+    find("written-pane").classList.toggle("borrowed", own === undefined);
+    code.show(find("written-pane"), (own ?? [data?.elsewhere?.[step]]).flatMap((line) => rows[line]?.row ?? []));
   }
 
   // Write the words again in the reader's language.
