@@ -46,7 +46,7 @@ Data = dict[str, Any]
 # The scripts of the page. Each one uses those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
 SCRIPTS = [
-    "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "depends", "equation", "code", "written",
+    "unpack", "arrays", *WHAT_IF, "timeline", "mistakes", "places", "heat", "depends", "equation", "code", "written",
     "camera", "parts", "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
     "ribbons", "data",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
-// Computes the right answer of a question, and finds the usual mistake behind a wrong answer. Pure functions of the page's
-// data. Each mistake gives a number. If two mistakes give the same number, or none fits the answer, there is no diagnosis.
+// Computes the right answer of a question, and finds the usual mistake behind a wrong answer.
+// Each mistake gives a number. If two mistakes give the same number, or none fits the answer, there is no diagnosis.
 
 const mistakes = (() => {
   const CLOSE = 0.01; // the relative error up to which an answer is right
@@ -7,65 +7,51 @@ const mistakes = (() => {
   const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
 
   // Return the edges that contribute to the gradient of an edge's source, in the order of the steps.
-  function paths(edge, data) {
-    const { source, output } = data.edges[edge];
-    const adding = data.steps.filter(([kind, e]) => kind === "fit" || (kind === "product" && data.edges[e].amount === null));
-    return adding.map(([, e]) => e).filter((e) => data.edges[e].source === source && data.edges[e].output === output);
-  }
+  const paths = (edge) => timeline.arrivals(graph.edges[edge].source, graph.edges[edge].output).map((arrival) => arrival.edge);
 
   // Return the question of a step, {of: "raw" | "amount" | "sum", edge, at, right}: the rule's result, this result in the operand's
   // shape, or the gradient that it completes. `at` is the position of the largest element. It is null if there is no question.
-  function question(step, data) {
-    if (step === 0) return null;
-    const [kind, number] = data.steps[step - 1];
+  function question(step) {
+    const { kind, edge } = timeline.at(step) ?? { kind: "forward" };
     if (kind === "forward") return null;
-    const edge = data.edges[number];
-    const all = paths(number, data);
-    const adds = kind === "fit" || edge.amount === null;
-    const of = adds && all.length > 1 && all.at(-1) === number ? "sum" : kind === "fit" ? "amount" : "raw";
-    return largest({ of, edge: number }, edge[of], data.limits.asked);
-  }
-
-  function largest(asked, array, most) {
+    const all = paths(edge);
+    const of = timeline.adds(step) && all.length > 1 && all.at(-1) === edge ? "sum" : kind === "fit" ? "amount" : "raw";
+    const array = graph.edges[edge][of];
     const numbers = numbersOf(array);
-    if (numbers.length === 0 || numbers.length > most || !numbers.every(Number.isFinite)) return null;
+    if (numbers.length === 0 || numbers.length > graph.limits.asked || !numbers.every(Number.isFinite)) return null;
     const sizes = numbers.map(Math.abs);
     const at = sizes.indexOf(Math.max(...sizes));
-    return { ...asked, at, right: numbers[at], shape: array.shape };
+    return { of, edge, at, right: numbers[at], shape: array.shape };
   }
 
   // Return the rule of the edge's operation for another argument, gradient or operands; null if the page cannot compute it.
-  function rule(edge, data, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
-    const node = data.nodes[edge.target];
-    if (!whatIf.knows(data, edge.target) || node.values.length > 1) return null;
+  function rule(edge, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
+    const node = graph.nodes[edge.target];
+    if (!whatIf.knows(graph, edge.target) || node.values.length > 1) return null;
     try {
-      const operands = {};
-      for (const one of data.edges.filter(({ target }) => target === edge.target)) {
-        operands[one.argument] = change(nd.read(one.value ?? data.nodes[one.source].values[one.output]), one.argument);
-      }
+      const operands = operandsOf(edge.target).map((one) => graph.edges[one]).map((one) => [one.argument, change(nd.read(operandOf(one)), one.argument)]);
       const g = incoming ?? nd.read(node.gradients[0]);
-      return whatIf.vjp(data, edge.target, argument, g, operands, nd.read(node.values[0]));
+      return whatIf.vjp(graph, edge.target, argument, g, Object.fromEntries(operands), nd.read(node.values[0]));
     } catch {
       return null; // an unknown keyword or index, or shapes that do not fit
     }
   }
 
   // Return the results of wrong uses of the rule, as whole arrays: [kind, array].
-  function wrongRules(edge, data) {
-    const node = data.nodes[edge.target];
+  function wrongRules(edge) {
+    const node = graph.nodes[edge.target];
     const g = node.gradients.length === 1 && node.gradients[0]?.values ? nd.read(node.gradients[0]) : null;
     const found = [];
     if (g !== null && (g.values.length === 1 || nd.sameShape(g.shape, edge.raw.shape))) {
-      found.push(["local", rule(edge, data, { incoming: nd.full(g.shape, 1) })]);
+      found.push(["local", rule(edge, { incoming: nd.full(g.shape, 1) })]);
       if (nd.sameShape(g.shape, edge.raw.shape)) found.push(["incoming", g]);
     }
-    const into = data.edges.findIndex(({ source, output }) => source === edge.target && output === 0);
-    const arrived = into < 0 ? [] : paths(into, data).map((e) => data.edges[e].amount ?? data.edges[e].raw);
+    const arrived = timeline.arrivals(edge.target, 0).map((arrival) => amountOf(arrival.edge));
     if (g !== null && arrived.length > 1) { // with the gradient of the target as it was after one of several contributions
-      for (const part of arrived.filter(({ values }) => values)) found.push(["early", rule(edge, data, { incoming: nd.read(part) })]);
+      for (const part of arrived.filter(({ values }) => values)) found.push(["early", rule(edge, { incoming: nd.read(part) })]);
     }
-    for (const other of data.edges.filter(({ target, argument }) => target === edge.target && argument !== edge.argument)) {
-      found.push(["other", rule(edge, data, { argument: other.argument })]);
+    for (const { argument } of operandsOf(edge.target).map((one) => graph.edges[one])) {
+      if (argument !== edge.argument) found.push(["other", rule(edge, { argument })]);
     }
     if (edge.raw.shape.length === 2) {
       const [rows, columns] = edge.raw.shape;
@@ -74,26 +60,26 @@ const mistakes = (() => {
       found.push(["transposed", nd.array(edge.raw.shape, turned)]);
       const square = (x) => x.shape.length === 2 && x.shape[0] === x.shape[1];
       const change = (x, argument) => (argument !== edge.argument && square(x) ? nd.transpose(x, [1, 0]) : x);
-      if (JSON.stringify(node.notation).includes('"@"')) found.push(["transposed", rule(edge, data, { change })]);
+      if (JSON.stringify(node.notation).includes('"@"')) found.push(["transposed", rule(edge, { change })]);
     }
     return found.filter(([, array]) => array !== null && nd.sameShape(array.shape, edge.raw.shape));
   }
 
   // Return all usual mistakes: {kind, value}, with the number that each one gives instead of the right one.
-  function mutants(asked, data) {
-    const edge = data.edges[asked.edge];
+  function mutants(asked) {
+    const edge = graph.edges[asked.edge];
     const found = [{ kind: "sign", value: -asked.right }];
-    const operand = data.nodes[edge.source].values[edge.output];
+    const operand = graph.nodes[edge.source].values[edge.output];
     if (operand?.values) {
       const to = asked.of === "raw" && nd.sizeOf(edge.raw.shape) > operand.values.length;
       const place = to ? nd.places(operand.shape, edge.raw.shape)[asked.at] : asked.at;
       found.push({ kind: "value", value: Number(operand.values[place]) });
     }
-    if (asked.of === "sum") return [...found, ...wrongSums(asked, data)];
+    if (asked.of === "sum") return [...found, ...wrongSums(asked)];
     const summed = asked.of === "amount" && edge.raw.values && nd.sizeOf(edge.raw.shape) > nd.sizeOf(edge.amount.shape);
     if (edge.raw.values) {
       const fitted = (array) => (asked.of === "amount" ? nd.fit(array, edge.amount.shape) : array);
-      found.push(...wrongRules(edge, data).map(([kind, array]) => ({ kind, value: fitted(array).values[asked.at] })));
+      found.push(...wrongRules(edge).map(([kind, array]) => ({ kind, value: fitted(array).values[asked.at] })));
     }
     if (summed) {
       const copies = nd.places(edge.amount.shape, edge.raw.shape);
@@ -103,8 +89,8 @@ const mistakes = (() => {
   }
 
   // Return the sums that have only one path, or all paths except one.
-  function wrongSums(asked, data) {
-    const addends = paths(asked.edge, data).map((e) => numbersOf(data.edges[e].amount ?? data.edges[e].raw)[asked.at]);
+  function wrongSums(asked) {
+    const addends = paths(asked.edge).map((edge) => numbersOf(amountOf(edge))[asked.at]);
     return addends.flatMap((addend) => [
       { kind: "path", value: addend },
       { kind: "path", value: asked.right - addend },
@@ -118,11 +104,11 @@ const mistakes = (() => {
   }
 
   // Return "right", the kind of the only mistake that gives this answer, or null. `answer` is the typed text, or a number.
-  function diagnose(answer, asked, data) {
+  function diagnose(answer, asked) {
     const text = String(answer);
-    const typed = Number(text.trim().replace(",", "."));
+    const typed = typedNumber(text);
     if (near(typed, asked.right)) return "right";
-    const other = mutants(asked, data).filter(({ value }) => Number.isFinite(value) && value !== 0 && !near(value, asked.right));
+    const other = mutants(asked).filter(({ value }) => Number.isFinite(value) && value !== 0 && !near(value, asked.right));
     const fits = ({ value }) => Math.abs(typed - value) <= Math.max(Math.min(unit(text), 0.01 * Math.abs(value)), 1e-6 * Math.abs(value));
     const kinds = new Set(other.filter(fits).map(({ kind }) => kind));
     return kinds.size === 1 ? [...kinds][0] : null;

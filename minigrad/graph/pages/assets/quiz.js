@@ -16,7 +16,7 @@ const quiz = {
 
   // Return the question of a step, or null.
   asked(step) {
-    if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step, graph) };
+    if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step) };
     return this.known.asked;
   },
 
@@ -75,7 +75,7 @@ const quiz = {
       this.said = { right: null, text: word("notNumber") };
       return render();
     }
-    const found = mistakes.diagnose(text, asked, graph);
+    const found = mistakes.diagnose(text, asked);
     this.count("value", step, found === "right" && !this.hinted, found === "right");
     if (found === "right") this.said = { right: true, text: word("right", { value: numberText(asked.right, state.digits) }) };
     else this.said = { right: false, text: this.explain(found, asked, text.trim()) };
@@ -85,7 +85,7 @@ const quiz = {
 
   explain(found, asked, typed) {
     if (found === null) return word("wrong", { value: typed });
-    return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge, graph).length });
+    return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge).length });
   },
 
   reveal(kind = "value") {
@@ -98,7 +98,7 @@ const quiz = {
     const { step } = state;
     const asked = this.asked(step);
     const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
-    const only = timeline.adds(step) && mistakes.paths(asked.edge, graph).length === 1;
+    const only = timeline.adds(step) && mistakes.paths(asked.edge).length === 1;
     const which = only && asked.of === "raw" ? "only" : asked.of;
     const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${which}`, { ...this.names(asked.edge), at });
     const about = { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "text", autocomplete: "off", size: 10 };

@@ -1,7 +1,7 @@
 // The stepper keeps the current step and writes everything that depends on it. Values and gradients depend only on the step's number.
 //
 // The scripts form layers, and each layer uses those before it: words, elements, unpack, arrays (texts and helpers); nd, numpy, python,
-// whatif (they compute the program again); mistakes, timeline, places (the state at a step, and the place in the program); heat, equation,
+// whatif (they compute the program again); timeline, mistakes, places (the state at a step, and the place in the program); heat, equation,
 // code, written (one drawing each); camera, parts, picture, hand, scene (the graph); node, panel (the text next to it); quiz, editing,
 // play, lesson (input of the reader); look (projector, theme); and this script.
 
