@@ -45,7 +45,7 @@ def answer(page: Any, step: dict[str, Any], language: str) -> None:
     elif question["kind"] == "value":
         assert page.evaluate("quiz.hides(state.step)")
         assert plain(step["text"][language]) not in page.inner_text("#lesson-section")
-        page.fill("#answer", page.evaluate("String(quiz.asked(state.step).right)"))
+        page.fill("#answer", page.evaluate("String(mistakes.question(state.step).right)"))
         page.press("#answer", "Enter")
         assert not page.evaluate("quiz.hides(state.step)")
     elif question["kind"] == "edge":

@@ -48,6 +48,12 @@ def token(page: Any, side: str, place: int) -> Any:
     return page.locator(f"[data-key='token {('query', 'key').index(side)} {place}']")
 
 
+def choose(page: Any, layer: int, head: int | None = None) -> None:
+    """Press a thumbnail, or the button for all heads of a layer."""
+    which = ":not([data-head])" if head is None else f"[data-head='{head}']"
+    page.locator(f"#thumbnails button[data-layer='{layer}']{which}").click()
+
+
 def table(page: Any) -> list[tuple[str, int, float]]:
     """The weights at the tokens, the largest first."""
     read = """all => all.map(one => [one.querySelector("title").textContent, Number(one.dataset.key.split(" ")[2]),
@@ -63,10 +69,9 @@ def expected(row: Any, labels: list[str]) -> list[Any]:
 def test_a_token_shows_where_it_looks_and_who_looks_at_it(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
     for layer, part in enumerate(["encoder", "encoder", "decoder", "cross"]):
-        page.select_option("#layer", str(layer))
         number = layer if part == "encoder" else 0
         for head, matrix in enumerate(answer[part][number][0]):
-            page.select_option("#head", str(head))
+            choose(page, layer, head)
             queries = CAT if part == "encoder" else ENGLISH
             keys = ENGLISH if part == "decoder" else CAT
             token(page, "query", 1).hover()
@@ -75,18 +80,17 @@ def test_a_token_shows_where_it_looks_and_who_looks_at_it(path: Path, answer: An
             assert table(page) == expected(matrix[:, 2], queries)
 
 
-def test_the_mean_of_all_heads(path: Path, answer: Any, show: Show) -> None:
+def test_all_heads_together_show_their_mean(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
-    page.select_option("#layer", "1")
-    page.select_option("#head", "-1")
+    assert page.inner_text("#shown") == "encoder: layer 1, all heads, in colours"  # the page begins so
+    choose(page, 1)
     token(page, "query", 0).hover()
     assert table(page) == expected(answer["encoder"][1][0, :, 0].mean(axis=0), CAT)
 
 
 def test_lines_are_in_proportion(path: Path, answer: Any, show: Show, screenshot: Screenshot) -> None:
     page = show(path)
-    page.select_option("#layer", "3")
-    page.select_option("#head", "0")
+    choose(page, 3, 0)
     token(page, "query", 1).hover()
     screenshot(page, "maps_cross")
     matrix = answer["cross"][0][0, 0]
@@ -102,8 +106,7 @@ def test_lines_are_in_proportion(path: Path, answer: Any, show: Show, screenshot
 
 def test_all_heads_have_ribbons_side_by_side_in_their_colours(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
-    page.select_option("#layer", "1")
-    assert page.input_value("#head") == "-2"  # the page begins so
+    choose(page, 1)
     token(page, "query", 2).hover()
     assert table(page) == expected(answer["encoder"][1][0, :, 2].mean(axis=0), CAT)
     weights_of_all = answer["encoder"][1]
@@ -116,14 +119,15 @@ def test_all_heads_have_ribbons_side_by_side_in_their_colours(path: Path, answer
         np.testing.assert_allclose(sorted(width for width, _ in ribbons), sorted(widths), atol=0.01)
         begin = 24 * 2.5 + (head - 1.5) * 0.85 * 24 / 4
         assert {float(d.removeprefix("M0 ").partition("C")[0]) for _, d in ribbons} == {round(begin, 1)}
-    colours = page.locator("#thumbnails button[data-layer='1']").evaluate_all("all => all.map(one => one.className)")
+    colours = page.locator("#thumbnails [data-layer='1'][data-head]").evaluate_all(
+        "all => all.map(one => one.className)"
+    )
     assert colours == ["k0", "k1", "k2", "k3"]
 
 
 def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
-    page.select_option("#layer", "3")
-    page.select_option("#head", "0")
+    choose(page, 3, 0)
     cells = page.locator("#map .map")
     box = cells.bounding_box()
     place = (box["x"] + 4.5 / 5 * box["width"], box["y"] + 2.5 / 4 * box["height"])
@@ -137,14 +141,16 @@ def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any
     assert float(cell.get_attribute("fill-opacity")) == pytest.approx(strength)
     assert token(page, "query", 2).get_attribute("class") == "token asked"
     frame = cells.locator(".asked").bounding_box()
-    assert frame["width"] == pytest.approx(box["width"], abs=4) and frame["y"] <= place[1] <= frame["y"] + frame["height"]
+    assert (
+        frame["width"] == pytest.approx(box["width"], abs=4) and frame["y"] <= place[1] <= frame["y"] + frame["height"]
+    )
     labels = [page.locator(f"#map .tokens.{side} span").all_text_contents() for side in ("rows", "columns")]
     assert labels == [ENGLISH, CAT]
 
 
 def test_a_token_with_the_focus_is_asked(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
-    page.select_option("#head", "0")
+    choose(page, 0, 0)
     token(page, "query", 1).focus()
     assert table(page) == expected(answer["encoder"][0][0, 0, 1], CAT)
     page.keyboard.press("Tab")
@@ -154,10 +160,10 @@ def test_a_token_with_the_focus_is_asked(path: Path, answer: Any, show: Show) ->
 
 def test_a_thumbnail_chooses_its_head(path: Path, show: Show) -> None:
     page = show(path)
-    thumbnails = page.locator("#thumbnails button")
+    thumbnails = page.locator("#thumbnails [data-head]")
     assert thumbnails.count() == 2 + 4 + 2 + 2
     page.get_by_role("button", name="encoder: layer 2, head 4").click()
-    assert (page.input_value("#layer"), page.input_value("#head")) == ("1", "3")
+    assert page.inner_text("#shown") == "encoder: layer 2, head 4"
     assert page.locator('#thumbnails button[aria-pressed="true"]').get_attribute("title") == "encoder: layer 2, head 4"
 
 
@@ -192,7 +198,7 @@ def test_every_word_is_there_in_both_languages(path: Path, show: Show) -> None:
 
 def test_a_token_says_its_largest_weights(path: Path, answer: Any, show: Show) -> None:
     page = show(path)
-    page.select_option("#layer", "3")
+    choose(page, 3)
     means = answer["cross"][0][0].mean(axis=0)
 
     def largest(row: Any, labels: list[str]) -> str:
@@ -249,4 +255,4 @@ def test_a_hundred_tokens_and_a_hundred_heads_are_all_there(tmp_path: Path, show
     maps = attention_maps(Model([weights(1, 12, 100, 100)] * 8), None)
     maps.to_html(tmp_path / "maps.html")
     page = show(tmp_path / "maps.html")
-    assert page.locator("#thumbnails button").count() == 96
+    assert page.locator("#thumbnails [data-head]").count() == 96

@@ -119,7 +119,7 @@ def test_the_arrow_keys_move_a_slider_and_not_the_steps(page: Any) -> None:
 
 
 def test_the_equation_of_the_step_keeps_its_numbers(page: Any) -> None:
-    step = page.evaluate(f"timeline.completed({node(page, 'b')})")
+    step = page.evaluate(f"timeline.arrivals({node(page, 'b')}, 0).at(-1).step")
     page.evaluate(f"go({step})")
     before = page.evaluate(f"equation.text({step})")
     slide(page, "x", 1.25)
@@ -359,7 +359,7 @@ def test_what_is_more_than_a_name_stands_in_parentheses(page: Any) -> None:
 def test_the_score_counts_what_was_right_at_once(paths: Any) -> None:
     page = paths
     page.evaluate("go(timeline.turn + 1)")
-    right = number(page, "quiz.asked(state.step).right")
+    right = number(page, "mistakes.question(state.step).right")
     answer(page, str(right))
     page.evaluate("go(timeline.turn + 2)")
     page.locator("text=Show it").click()
@@ -367,7 +367,7 @@ def test_the_score_counts_what_was_right_at_once(paths: Any) -> None:
     assert not page.evaluate("quiz.hides(state.step)")  # once is enough
     page.evaluate("go(timeline.turn + 3)")
     page.locator("text=Hint").click()
-    answer(page, str(number(page, "quiz.asked(state.step).right")))
+    answer(page, str(number(page, "mistakes.question(state.step).right")))
     assert page.locator("#score").inner_text() == "Score: 1 of 3 right at the first try"
 
 

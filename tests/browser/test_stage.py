@@ -323,7 +323,7 @@ def test_a_closed_box_shows_the_operation_inside_of_it_and_how_far_it_is(tmp_pat
     page.evaluate(f"go({inside})")
     page.keyboard.press("Escape")  # the whole program, at this step
     operation = page.evaluate("graph.nodes[timeline.at(state.step).target].operation")
-    assert page.locator(f".box.opens[aria-label*='{operation} 1/']").count() == 1
+    assert page.locator(".box.opens", has_text=f"{operation} 1/").count() == 1
     page.evaluate("go(1)")
     page.keyboard.press("Escape")
     assert page.locator(".box.within").count() == 1  # its border flows

@@ -24,6 +24,7 @@ import numpy as np
 from ...device import is_device_array
 from ...engine.primitive import Primitive
 from ...rules.about import derivative
+from ...rules.attention import scaled_dot_product_attention, weights_of
 from ...rules.ranges import all_finite, squares_fit
 from ...source.functions import body_of, names_of
 from ..record.model import Graph
@@ -76,7 +77,8 @@ def replay_data(graph: Graph) -> Data:
     """Return the operations of a graph, by name, and the helpers that their trees call: ``[parameters, defaults, body]``.
 
     An operation has ``arguments``, the ``defaults`` of its keywords, the name of its ``forward`` function, and ``vjp``: the
-    tree of each argument's derivative (under ``"*"`` if the number of arguments varies).
+    tree of each argument's derivative (under ``"*"`` if the number of arguments varies). An attention also has the name of the
+    function of its ``weights``.
     """
     trees = _Trees()
     used: dict[str, set[Any]] = {}
@@ -101,13 +103,15 @@ class _Trees:
         return {
             "arguments": primitive.arguments,
             "defaults": keyword_data(primitive.defaults),
-            "forward": self._forward(primitive),
+            "forward": self._called(primitive),
+            "weights": self._called(weights_of) if primitive is scaled_dot_product_attention else None,
             "vjp": {name: tree for name, tree in derivatives.items() if tree is not None},
         }
 
-    def _forward(self, primitive: Primitive) -> str | None:
+    def _called(self, function: Any) -> str | None:
+        """Return the page's name of a function; None if the page cannot have it."""
         try:
-            return self._name(primitive)
+            return self._name(function)
         except _NotATreeError:
             return None
 

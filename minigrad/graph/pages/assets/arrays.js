@@ -38,9 +38,8 @@ function numbersOf(array) {
 // Return a summary of an array: counts of zeros, NaN and infinities, the norm, the min, mean and max of the finite elements, the columns
 // that are zero in every row (dead), and the least and the greatest sum of a row. tensors.py makes it for large arrays.
 const summaries = new WeakMap();
-function summaryOf(array) {
-  if (array.values === undefined) return array;
-  if (summaries.has(array)) return summaries.get(array);
+const summaryOf = (array) => (array.values === undefined ? array : kept(summaries, array, () => summarized(array)));
+function summarized(array) {
   const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = (values) => -least(values.map((x) => -x));
   const numbers = numbersOf(array);
@@ -55,8 +54,7 @@ function summaryOf(array) {
   const count = (test) => numbers.filter(test).length;
   const counts = { zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity), dead: columns - alive.size };
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length;
-  summaries.set(array, { ...counts, min, mean, max, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
-  return summaries.get(array);
+  return { ...counts, min, mean, max, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) };
 }
 
 const norm = (array) => Number(summaryOf(array).norm);

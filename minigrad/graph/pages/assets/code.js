@@ -46,8 +46,7 @@ const code = (() => {
     original.nodes.forEach(({ span }, node) => {
       if (!span) return;
       const key = span.join(" ");
-      if (!spans.has(key)) spans.set(key, { key, span, nodes: [], pieces: [] });
-      spans.get(key).nodes.push(node);
+      kept(spans, key, () => ({ key, span, nodes: [], pieces: [] })).nodes.push(node);
     });
     for (const { nodes } of spans.values()) nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
     const blocks = files.map(fileBlock);

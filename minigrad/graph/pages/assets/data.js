@@ -166,19 +166,14 @@ const data = (() => {
     render();
   };
 
-  // Return the weights of an attention, (..., head, query, key), or of a softmax. After an edit, the page runs the attention with the
-  // identity as its values: then its result is the weights. It is null if the page cannot.
+  // Return the weights of an attention, (..., head, query, key), or of a softmax. It is null if the page cannot compute them after an edit.
   function weightsOf(node) {
-    const { weights, keywords } = original.nodes[node];
+    const { weights, operation, keywords } = original.nodes[node];
     if (!weights || graph === original) return weights ?? graph.nodes[node].values[0];
-    const [heads, keys] = [keywords.num_heads ?? 1, weights.shape.at(-1)];
-    const call = (name, ...given) => numpy.functions.get(name)(...given);
-    const operands = Object.fromEntries(operandsOf(node).map((edge) => [graph.edges[edge].argument, operandOf(graph.edges[edge])]));
+    const { operations, helpers } = graph.replay;
+    const { query, key, mask = null, bias = null } = Object.fromEntries(operandsOf(node).map((edge) => [graph.edges[edge].argument, operandOf(graph.edges[edge])]));
     try {
-      const identities = call("concatenate", nd.range(heads).map(() => call("eye", keys)), 1);
-      const value = call("broadcast_to", identities, [...operands.value.shape.slice(0, -1), heads * keys]);
-      const [result] = whatIf.forward(graph, node, { ...operands, value });
-      return call("reshape", call("swapaxes", call("reshape", result, [...result.shape.slice(0, -1), heads, keys]), -3, -2), weights.shape);
+      return python.interpreter(helpers).call(operations[operation].weights, [query, key, mask, bias, keywords.scale ?? null, keywords.num_heads ?? 1]);
     } catch {
       return null;
     }

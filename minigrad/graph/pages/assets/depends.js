@@ -86,8 +86,7 @@ const depends = (() => {
     const { values: [value, ...more], gradients: [gradient] } = original.nodes[number];
     const isLike = (other) => Boolean(other && value) && nd.sameShape(other.shape, value.shape);
     if (more.length > 0 || !isLike(array)) return null;
-    if (!slices.has(number)) slices.set(number, heat.sliceOf([value, gradient].filter(isLike)));
-    return slices.get(number);
+    return kept(slices, number, () => heat.sliceOf([value, gradient].filter(isLike)));
   }
 
   // Return the slice that an array of a node shows now, everywhere: one with the elements that the formula is about, or else the usual one.

@@ -3,6 +3,12 @@
 const find = (id) => document.getElementById(id);
 const word = (name, values) => words.text(name, values);
 
+// Return what a map holds under a key. It is made if it is not there.
+function kept(map, key, make) {
+  if (!map.has(key)) map.set(key, make());
+  return map.get(key);
+}
+
 // element("p", {class: "note"}, "text", child ...). Attributes that are false or null, and null children, are left out.
 const makerIn = (namespace) => (tag, attributes = {}, ...children) => {
   const made = document.createElementNS(namespace, tag);
@@ -51,13 +57,11 @@ const widthOf = (() => {
   const known = new Map();
   let family = null; // asking for it again would make the browser compute all styles
   return (text, kind) => {
-    const key = `${kind} ${text}`;
-    if (!known.has(key)) {
-      if (known.size > 20000) known.clear();
+    if (known.size > 20000) known.clear();
+    return kept(known, `${kind} ${text}`, () => {
       context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(document.body).fontFamily)}`;
-      known.set(key, context.measureText(text).width);
-    }
-    return known.get(key);
+      return context.measureText(text).width;
+    });
   };
 })();
 

@@ -47,12 +47,8 @@ const heat = (() => {
   const grids = new WeakMap();
   function grid(array, slice = null, room = BOX) {
     if (!array) return null;
-    if (!grids.has(array)) grids.set(array, new Map());
-    const known = grids.get(array);
     const most = BOX.map((size, axis) => Math.min(size, room[axis]));
-    const key = `${slice} ${most}`;
-    if (!known.has(key)) known.set(key, map(array, { slice, most }));
-    return known.get(key);
+    return kept(kept(grids, array, () => new Map()), `${slice} ${most}`, () => map(array, { slice, most }));
   }
 
   // Return the slice with which the maps of these arrays of one shape begin: the one with the largest elements, in the measure of each

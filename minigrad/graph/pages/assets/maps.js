@@ -12,15 +12,15 @@ const layers = pageData().layers.map((layer) => {
   const mean = { ...about, values: nd.range(size).map((i) => heads.reduce((sum, { values }) => sum + values[i], 0) / heads.length) };
   return { ...layer, heads, mean };
 });
-// head: a number, -1 for the mean, or -2 for all heads, each in its colour (the map then shows the mean); asked: the token under the pointer or with the focus
+// head: a number, or null for all heads, each in its colour (the map then shows the mean); asked: the token under the pointer or with the focus
 const NOTHING = { side: null, place: null };
-const state = { layer: 0, head: layers[0].heads.length > 1 ? -2 : 0, asked: NOTHING };
+const state = { layer: 0, head: null, asked: NOTHING };
 
 const partText = (part) => words.all[words.language][part] ?? part; // a model may have its own name for it
 const layerText = ({ part, number }) => word("layerOf", { part: part ? `${partText(part)}: ` : "", number });
-const headText = (head) => word("headNumber", { number: head + 1 });
+const textOf = (layer, head) => `${layerText(layers[layer])}, ${head === null ? word("allHeads") : word("headNumber", { number: head + 1 })}`;
 
-// Show thumbnails of all heads, one row per layer.
+// Show thumbnails of all heads, one row per layer, which begins with a button for all of them.
 function showThumbnails() {
   const grid = find("thumbnails");
   const most = Math.max(...layers.map(({ heads }) => heads.length));
@@ -29,29 +29,22 @@ function showThumbnails() {
   grid.replaceChildren();
   layers.forEach((layer, number) => {
     if (layer.part && layer.part !== layers[number - 1]?.part) grid.append(element("div", { class: "part" }, partText(layer.part)));
-    grid.append(element("span", { class: "number" }, String(layer.number)));
+    grid.append(chooser(number, null, String(layer.number)));
     for (let head = 0; head < most; head++) grid.append(head < layer.heads.length ? thumbnail(number, head) : element("span"));
   });
 }
 
+function chooser(layer, head, content) {
+  const title = textOf(layer, head);
+  return element("button", { type: "button", "data-layer": layer, "data-head": head, title, "aria-label": title, onclick: () => choose(layer, head) }, content);
+}
+
 function thumbnail(layer, head) {
-  const title = `${layerText(layers[layer])}, ${headText(head)}`;
   const weights = layers[layer].heads[head];
   const map = svgElement("svg", { class: "map" });
   const found = heat.map(weights, { most: [24, 24] });
   if (found !== null) heat.fill(map, weights, found, { gap: 0 }, []);
-  return element("button", { type: "button", "data-layer": layer, "data-head": head, title, "aria-label": title, onclick: () => choose(layer, head) }, map);
-}
-
-function fillSelects() {
-  const options = (select, texts, chosen) => {
-    select.replaceChildren(...texts.map(([value, text]) => new Option(text, value)));
-    select.value = chosen;
-  };
-  options(find("layer"), layers.map((layer, i) => [i, layerText(layer)]), state.layer);
-  const heads = layers[state.layer].heads.map((_, i) => [i, headText(i)]);
-  options(find("head"), [...(heads.length > 1 ? [[-2, word("allHeads")]] : []), ...heads, [-1, word("mean")]], state.head);
-  for (const thumbnail of document.querySelectorAll("#thumbnails button")) thumbnail.className = state.head === -2 && heads.length > 1 ? `k${thumbnail.dataset.head % 6}` : "";
+  return chooser(layer, head, map);
 }
 
 // Return the weights that the map shows.
@@ -61,7 +54,7 @@ const shown = () => layers[state.layer].heads[state.head] ?? layers[state.layer]
 function update() {
   const { queries, keys, heads } = layers[state.layer];
   const room = Math.min(220, innerWidth / 4, Math.max(...[...queries, ...keys].map((text) => widthOf(text, "name"))) + 50);
-  const lines = ribbons.view({ tokens: [queries, keys], heads: (state.head === -2 ? heads : [shown()]).map(({ values }) => values), asked: state.asked, ask, room });
+  const lines = ribbons.view({ tokens: [queries, keys], heads: (state.head === null ? heads : [shown()]).map(({ values }) => values), asked: state.asked, ask, room });
   find("lines").style.maxWidth = `${lines.viewBox.baseVal.width * 1.3 * growth()}px`;
   refill(find("lines"), [element("div", { class: "sides" }, element("span", {}, word("queries")), element("span", {}, word("keysSide"))), lines]);
   mark(state.asked);
@@ -78,17 +71,17 @@ function mark({ side, place }) {
 }
 
 function choose(layer, head) {
-  state.layer = layer;
-  state.head = head === -2 && layers[layer].heads.length === 1 ? 0 : Math.min(head, layers[layer].heads.length - 1);
-  state.asked = NOTHING;
+  Object.assign(state, { layer, head, asked: NOTHING });
   show();
 }
 
 function show() {
-  fillSelects();
-  for (const thumbnail of document.querySelectorAll("#thumbnails button")) {
-    thumbnail.setAttribute("aria-pressed", Number(thumbnail.dataset.layer) === state.layer && Number(thumbnail.dataset.head) === state.head);
+  for (const one of document.querySelectorAll("#thumbnails button")) {
+    one.setAttribute("aria-pressed", one.title === textOf(state.layer, state.head));
+    const isColoured = state.head === null && "head" in one.dataset && layers[one.dataset.layer].heads.length > 1;
+    one.className = isColoured ? `k${one.dataset.head % 6}` : "";
   }
+  setText(find("shown"), textOf(state.layer, state.head));
   const { queries, keys } = layers[state.layer];
   find("map").replaceChildren(arrayView(shown(), { label: word("weights"), show: { tokens: [queries, keys] }, room: [490 * growth(), 460 * growth()], most: [128, 128] }));
   update();
@@ -114,7 +107,5 @@ find("map").addEventListener("pointermove", (event) => {
   mark(state.asked);
 });
 find("map").addEventListener("pointerleave", () => ask(NOTHING));
-find("layer").addEventListener("change", (event) => choose(Number(event.target.value), state.head));
-find("head").addEventListener("change", (event) => choose(state.layer, Number(event.target.value)));
 addEventListener("resize", () => showAll());
 words.listen(showAll);

@@ -78,13 +78,6 @@ const nd = (() => {
     return grid(0, offsets(kept)).map((start) => grid(start, offsets([...reduced].sort((a, b) => a - b))));
   }
 
-  // Permute the axes of an array.
-  function transpose(a, axes) {
-    const steps = strides(a.shape);
-    const places = grid(0, axes.map((axis) => range(a.shape[axis]).map((i) => i * steps[axis])));
-    return pick(a, places, axes.map((axis) => a.shape[axis]));
-  }
-
   // einsum with lists of labels: it sums the products over all labels that are not in `output`. A label of `output` that
   // no factor has repeats the sum along its axis. A label that is twice in `output` puts the sum on the diagonal.
   function contract(factors, terms, output, sizes) {
@@ -108,13 +101,13 @@ const nd = (() => {
     return result;
   }
 
+  // Permute the axes of an array.
+  const transpose = (a, axes) => contract([a], [range(a.shape.length)], axes, a.shape);
+
   // Return the size of each label.
   function labelSizes(arrays, terms) {
-    const sizes = {};
-    terms.forEach((term, i) => term.forEach((label, axis) => {
-      if (sizes[label] === undefined || sizes[label] === 1) sizes[label] = arrays[i].shape[axis];
-    }));
-    return sizes;
+    const sizes = terms.flatMap((term, i) => term.map((label, axis) => [label, arrays[i].shape[axis]]));
+    return Object.fromEntries(sizes.sort(([, n], [, m]) => (m === 1) - (n === 1))); // the last one counts
   }
 
   // --- indexing ---

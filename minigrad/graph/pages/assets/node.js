@@ -153,7 +153,7 @@ function nodeSection(number) {
     if (node.kind !== "constant" && !told) list.push(...term(equation.derivativeText(number) + outputName(node, output), ...gradientOf(number, output, together)));
   });
   if (node.weights && graph === original && made <= step) list.push(...term(word("attentionWeights"), tensorFrame([{ title: null, array: node.weights }], { label: word("attentionWeights"), show: node.show })));
-  const completed = timeline.completed(number);
+  const completed = Math.max(0, ...node.values.map((_, output) => timeline.arrivals(number, output).at(-1)?.step ?? 0));
   const buttons = [
     made > 0 && made !== step ? button("made", word("jumpMade"), () => go(made)) : null,
     completed > 0 && completed !== step ? button("jump", word("jumpComplete"), () => go(completed)) : null,

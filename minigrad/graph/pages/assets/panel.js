@@ -28,9 +28,7 @@ const panel = {
 
   step() {
     const at = timeline.at(state.step);
-    if (at === null) return this.start();
-    if (at.kind === "forward") return this.forward(at.target);
-    return at.kind === "fit" ? this.fit(at) : this.product(at);
+    return at === null ? this.start() : this[at.kind](at);
   },
 
   start() {
@@ -121,7 +119,7 @@ const panel = {
     return [this.trouble("victim", word("isVictim", { name: thing(node), culprit: found === "bad" ? labelOf(first) : thing(first) }), first, found, true)];
   },
 
-  forward(number) {
+  forward({ target: number }) {
     const node = graph.nodes[number];
     const operands = operandsOf(number).map((edge) => graph.edges[edge]);
     const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");

@@ -50,7 +50,7 @@ class BoxView {
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
     this.layOut(texts, flag);
     const spoken = [texts.names[0], texts.operation, texts.value[0], texts.gradient[0]].filter(Boolean).join("; ");
-    this.describe(flags.alias ? word("aliasOf", { text: spoken }) : spoken);
+    setText(this.title, flags.alias ? word("aliasOf", { text: spoken }) : spoken);
   }
 
   // Return what happens inside of this closed box: the operation of the step, and how many of its steps are done.
@@ -61,11 +61,6 @@ class BoxView {
 
   setClass(kind, flags) {
     setAttributes(this.group, { class: ["box", kind, ...Object.keys(flags).filter((name) => flags[name])].join(" ") });
-  }
-
-  describe(text) {
-    setText(this.title, text);
-    setAttributes(this.group, { "aria-label": text });
   }
 
   // Write name, operation, value and gradient below each other. If space is short, the operation is left out first.
@@ -172,7 +167,7 @@ class BoxView {
     const { x, y, h, w } = this.about;
     this.layOut({ names: [`▸ ${title}`], operation: what, value: [progress], gradient: [through], has: through !== "", valueArray: null }, "", { x, y: y - h / 2 + HEAD / 2 - 3, w, h: HEAD });
     this.names = [title];
-    this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through && `. ${through}`}`);
+    setText(this.title, `${word("openScene", { name: title })}: ${what}. ${progress}${through && `. ${through}`}`);
   }
 
   write(name, options, x, y, room) {
@@ -268,8 +263,6 @@ class LineView {
     const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
     const name = `edge ${look}${checked ? " wrong-rule" : ""}`;
     const wide = look === "past" ? thickness(widest) / 5 : null;
-    if (this.look === `${name} ${wide}`) return;
-    this.look = `${name} ${wide}`;
     setAttributes(this.group, { class: name });
     const reversed = look === "now-backward" || look === "past";
     setAttributes(this.path, { "stroke-width": wide, "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });

@@ -14,19 +14,13 @@ const quiz = {
   typed: "",
   results: new Map(), // "edge 7", "value 7", "choice 7": {right: whether at the first try, done}
 
-  // Return the question of a step, or null.
-  asked(step) {
-    if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step) };
-    return this.known.asked;
-  },
-
   // Return whether the quiz or the lesson asks a question of this kind at a step.
   puts(kind, step) {
     if (step < 1 || step > graph.steps.length || this.results.get(`${kind} ${step}`)?.done) return false;
     if (kind === "choice") return lesson.question(kind, step)?.hides ?? false;
     const [does] = graph.steps[step - 1];
     if (does === "forward" || !(this.on || lesson.question(kind, step) !== null)) return false;
-    return kind === "value" ? this.asked(step) !== null : does === "product";
+    return kind === "value" ? mistakes.question(step) !== null : does === "product";
   },
 
   // Return whether the result of this step is hidden, because a question asks for it.
@@ -69,7 +63,7 @@ const quiz = {
 
   check(text) {
     const { step } = state;
-    const asked = this.asked(step);
+    const asked = mistakes.question(step);
     this.typed = text;
     if (Number.isNaN(typedNumber(text))) {
       this.said = { right: null, text: word("notNumber") };
@@ -96,7 +90,7 @@ const quiz = {
 
   valueQuestion() {
     const { step } = state;
-    const asked = this.asked(step);
+    const asked = mistakes.question(step);
     const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
     const only = timeline.adds(step) && mistakes.paths(asked.edge).length === 1;
     const which = only && asked.of === "raw" ? "only" : asked.of;

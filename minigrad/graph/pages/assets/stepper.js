@@ -76,9 +76,6 @@ function renderControls() {
 // Write the path of the scene, with links to the scenes around it, and the iteration of a loop.
 function renderPlace() {
   const path = places.path(state.scene, state.iteration);
-  const key = `${path.map(({ scene, iteration }) => `${scene}.${iteration}`)} ${words.language}`;
-  if (renderPlace.key === key) return;
-  renderPlace.key = key;
   const crumbs = path.flatMap(({ scene, iteration }, i) => {
     const about = places.scenes[scene];
     const title = about.kind === "loop" ? `${sceneTitle(about, iteration)} (${word("ofLoop", { at: iteration + 1, count: about.count })})` : sceneTitle(about);

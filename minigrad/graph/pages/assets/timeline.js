@@ -66,12 +66,6 @@ const timeline = {
     return this.arrivals(node, output).length - this.arrived(node, output, step).length;
   },
 
-  // Return the step after which a node's gradient is complete; 0 if it gets none.
-  completed(node) {
-    const last = graph.nodes[node].gradients.map((_, output) => this.arrivals(node, output).at(-1)?.step ?? 0);
-    return Math.max(0, ...last);
-  },
-
   // Return the gradient so far, or null. The gradient of the end is given and starts the backward pass.
   gradient(node, output, step) {
     if (step < this.turn) return null;
@@ -128,6 +122,5 @@ original.steps.forEach(([kind, number], i) => {
   if (!timeline.adds(i + 1)) return;
   const { source, output } = original.edges[number];
   timeline.reached[source] ||= i + 1;
-  if (!arrivalsOf[source].has(output)) arrivalsOf[source].set(output, []);
-  arrivalsOf[source].get(output).push({ step: i + 1, edge: number });
+  kept(arrivalsOf[source], output, () => []).push({ step: i + 1, edge: number });
 });
