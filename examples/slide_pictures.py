@@ -44,7 +44,7 @@ NAMED = """(forward) => {
     if (!value || !name) continue;
     if (/∂.*…/.test(value.textContent)) value.textContent = value.textContent.replace(/\\s*∂.*/, "");
     if (forward) value.textContent = value.textContent.replace(/\\s*∂.*/, "");
-    const parts = box.getAttribute("aria-label").split("; ");
+    const parts = box.querySelector("title").textContent.split("; ");
     const number = parts.find((part) => /^-?[\\d.]+$/.test(part));
     if (value.textContent || !number || !box.classList.contains("known")) continue;
     const was = name.textContent;

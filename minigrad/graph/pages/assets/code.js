@@ -126,19 +126,16 @@ const code = (() => {
     else bringIntoSight(host);
   }
 
-  // Scroll if it is needed for the lines of the step: to the beginning of their function if this leaves them in sight. The first line in
-  // sight is a whole one. A hidden pane does not scroll, because measuring it would lay out the page once more.
+  // Scroll if it is needed for the lines of the step: to the beginning of their function if this leaves them in sight. The style sheet
+  // lets no line be cut above. A hidden pane does not scroll, because measuring it would lay out the page once more.
   function bringIntoSight(host) {
-    const [first, last] = [host.querySelector(".now"), [...host.querySelectorAll(".now")].at(-1)];
-    if (host.hidden || last === undefined) return;
-    const rectOf = (part) => part.getBoundingClientRect();
-    const [box, { top }, { bottom }] = [rectOf(host), rectOf(first), rectOf(last)];
-    const head = box.top + (host.querySelector("h3")?.offsetHeight ?? 0);
-    if (top >= head && bottom <= box.bottom - 24) return;
-    const begin = rectOf(first.closest(".file")).top;
-    host.scrollTop += bottom - begin <= box.height - 24 ? begin - box.top : (top + bottom) / 2 - (box.top + box.bottom) / 2;
-    const cut = [...host.querySelectorAll(".line")].map(rectOf).find((row) => row.top < head - 1 && row.bottom > head + 1);
-    if (cut !== undefined) host.scrollTop += rectOf(last).bottom + head - cut.top < box.bottom - 24 ? cut.top - head : cut.bottom - head;
+    const rows = [...host.querySelectorAll(".now")];
+    if (host.hidden || rows.length === 0) return;
+    const [top, bottom] = [rows[0].offsetTop, rows.at(-1).offsetTop + rows.at(-1).offsetHeight];
+    const [head, room] = [host.querySelector("h3")?.offsetHeight ?? 0, host.clientHeight - 24];
+    if (top >= host.scrollTop + head && bottom <= host.scrollTop + room) return;
+    const begin = rows[0].closest(".file").offsetTop;
+    host.scrollTop = bottom - begin <= room ? begin : (top + bottom - head - room) / 2;
   }
 
   return { build, update, show, bringIntoSight, pieces, isEmpty: files.length === 0 };

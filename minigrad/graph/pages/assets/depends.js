@@ -42,8 +42,7 @@ const depends = (() => {
     } catch {
       return null; // the page does not know the operation
     }
-    const strides = nd.strides(array.shape);
-    return nd.range(array.values.length).filter((flat) => strides.every((stride, axis) => tables[name][axis][Math.floor(flat / stride) % array.shape[axis]][at]));
+    return nd.range(array.values.length).filter((flat) => nd.unravel(flat, array.shape).every((index, axis) => tables[name][axis][index][at]));
   }
 
   // Return {nodes, letters, answer, at, lit, part}: lit(name) are the elements behind the chosen element of the answer, and part(name) is the
@@ -58,8 +57,8 @@ const depends = (() => {
     const part = (name) => {
       const [array, flats] = [letters[name], lit(name)];
       if (!flats?.length) return null;
-      const strides = nd.strides(array.shape);
-      const shape = array.shape.map((n, axis) => new Set(flats.map((flat) => Math.floor(flat / strides[axis]) % n)).size);
+      const indices = flats.map((flat) => nd.unravel(flat, array.shape));
+      const shape = array.shape.map((_, axis) => new Set(indices.map((index) => index[axis])).size);
       return { ...nd.array(shape, flats.map((flat) => array.values[flat])), dtype: array.dtype };
     };
     return { nodes, letters, answer, compute, at, lit, part };

@@ -52,36 +52,25 @@ const equation = (() => {
     return x - y === 1 ? base : ["sup", base, ["num", numberText(x - y)]];
   }
 
-  // The digits of the numbers in a line. Four are usual; a line shows more if four would give another result.
-  let digits = 4;
-  const numeral = (value, count = digits) => (count === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(count), true));
+  // Write a number with this many digits. Four are usual; a line shows more if four would give another result.
+  const numeral = (value, count = 4) => (count === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(count), true));
 
   // Return how many digits the numbers of an operation need so that compute(shown) gives its answer; 4 if the page cannot run it.
   function digitsFor(answer, compute) {
-    const shown = (array) => (array && isScalar(array) ? nd.array(array.shape, [Number(numeral(array.values[0]).replace("∞", "Infinity"))]) : nd.scalar(NaN));
+    const shown = (count) => (array) => (array && isScalar(array) ? nd.array(array.shape, [Number(numeral(array.values[0], count).replace("∞", "Infinity"))]) : nd.scalar(NaN));
+    const isEnough = (count) => numberText(compute(shown(count)).values[0]) === numberText(answer);
     try {
-      if (answer !== null) while (digits < 18 && numberText(compute(shown).values[0]) !== numberText(answer)) digits++;
+      return (answer !== null && nd.range(18).find((count) => count >= 4 && isEnough(count))) || 4;
     } catch {
-      digits = 18; // the page does not know the operation
+      return 4; // the page does not know the operation
     }
-    const found = digits === 18 ? 4 : digits;
-    digits = 4;
-    return found;
-  }
-
-  // Make a tree whose numbers have this many digits.
-  function written(make, count) {
-    digits = count;
-    const made = make();
-    digits = 4;
-    return made;
   }
 
   // Return the tree of an array. `to` is the shape to which it is stretched, `lit` the elements to frame, and `at` the element that the
   // reader has chosen in the answer. `own` is the slice that its box shows.
-  function numbers(array, { to = null, lit = [], at = null, own = null } = {}) {
+  function numbers(array, { to = null, lit = [], at = null, own = null, digits = 4 } = {}) {
     if (!array) return ["num", "?"];
-    if (isScalar(array)) return ["num", numeral(array.values[0])];
+    if (isScalar(array)) return ["num", numeral(array.values[0], digits)];
     const stretched = to !== null && array.values !== undefined && !nd.sameShape(array.shape, to) ? to : null;
     return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at, own, digits }] : ["words", shapeText(array.shape)];
   }
@@ -145,9 +134,9 @@ const equation = (() => {
       let known = true;
       const look = (name) => {
         known &&= Boolean(of(name));
-        return numbers(of(name), made(name));
+        return numbers(of(name), { ...made(name), digits: count });
       };
-      const tree = filled && written(() => filled(look), count);
+      const tree = filled && filled(look);
       return known ? tree : null;
     };
     const parts = Object.keys(letters).map(part);

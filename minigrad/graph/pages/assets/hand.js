@@ -11,7 +11,7 @@ class Hand {
     listen("pointermove", (event) => this.move(event));
     for (const kind of ["pointerup", "pointercancel"]) listen(kind, (event) => this.pointers.delete(event.pointerId));
     listen("pointerleave", () => {
-      tip.show(null);
+      showTip(null);
       setHover(null);
     });
     listen("wheel", (event) => this.wheel(event));
@@ -60,7 +60,7 @@ class Hand {
 
   hover(event) {
     const cells = event.target.closest(".heat");
-    tip.show(cells ? heat.under(cells, event).text : null, event);
+    showTip(cells ? heat.under(cells, event).text : null, event);
     setHover(this.boxOf(event)?.node ?? null);
   }
 

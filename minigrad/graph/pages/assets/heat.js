@@ -171,13 +171,11 @@ const heat = (() => {
 })();
 
 // The small text at the pointer.
-const tip = {
-  show(text, event) {
-    const box = find("tip");
-    box.hidden = text === null;
-    if (text === null) return;
-    setText(box, text);
-    box.style.setProperty("--x", `${event.clientX}px`);
-    box.style.setProperty("--y", `${event.clientY}px`);
-  },
-};
+function showTip(text, event) {
+  const box = find("tip");
+  box.hidden = text === null;
+  if (text === null) return;
+  setText(box, text);
+  box.style.setProperty("--x", `${event.clientX}px`);
+  box.style.setProperty("--y", `${event.clientY}px`);
+}

@@ -53,9 +53,7 @@ const lesson = {
     };
     const buttons = found.choices.map((choice, i) => {
       const mark = chosen === i ? (choice.right ? "✓ " : "✗ ") : "";
-      const made = button(`choice${i}`, mark + local(choice.text), () => this.choose(step, i));
-      made.setAttribute("aria-pressed", chosen === i);
-      return made;
+      return button(`choice${i}`, mark + local(choice.text), () => this.choose(step, i), { "aria-pressed": String(chosen === i) });
     });
     const parts = [element("p", { class: "question" }, ...setCode(local(found.text))), element("div", { class: "row choices" }, ...buttons, done ? null : button("reveal-choice", word("reveal"), reveal))];
     if (chosen !== undefined) {
@@ -69,10 +67,8 @@ const lesson = {
     const stops = this.places();
     if (stops.length === 0) return null;
     const [before, after] = [stops.findLast((stop) => stop < state.step), stops.find((stop) => stop > state.step)];
-    const back = button("stop-back", word("stopBack"), () => go(before));
-    const next = button("stop-next", word("stopNext"), () => go(after));
-    back.disabled = before === undefined;
-    next.disabled = after === undefined;
+    const back = button("stop-back", word("stopBack"), () => go(before), { disabled: before === undefined });
+    const next = button("stop-next", word("stopNext"), () => go(after), { disabled: after === undefined });
     const reached = stops.filter((stop) => stop <= state.step).length;
     return element("div", { class: "row" }, back, next, element("span", { class: "note" }, word("stopCount", { reached, count: stops.length })));
   },

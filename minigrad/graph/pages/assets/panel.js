@@ -262,10 +262,10 @@ const panel = {
     const cells = event.target.closest(".map")?.querySelector(".heat");
     const under = cells ? heat.under(cells, event) : null;
     const flat = under?.flat ?? event.target.closest("[data-flat]")?.dataset.flat;
-    tip.show(under?.text ?? null, event);
+    showTip(under?.text ?? null, event);
     if (flat !== undefined && event.target.closest("[data-key=answer]")) choose(Number(flat));
   });
-  section.addEventListener("pointerleave", () => tip.show(null));
+  section.addEventListener("pointerleave", () => showTip(null));
   section.addEventListener("click", (event) => event.target.closest("[data-key=answer]") && render());
   section.addEventListener("keydown", (event) => {
     const { at, answer } = event.target.dataset.key === "answer" ? depends.of(state.step) : {};

@@ -8,10 +8,11 @@ const places = (() => {
   const isList = Array.isArray;
   const iterationOfNode = new Int32Array(nodes.length); // its iteration in the loop around it; else 0
   const iterationOfScene = new Int32Array(scenes.length);
+  const holders = scenes.map(() => null); // the box that holds each scene
   scenes.forEach((scene, number) => {
     scene.number = number;
     for (const box of scene.boxes) {
-      if (isList(box.scene)) box.scene.forEach((child, i) => child !== null && (iterationOfScene[child] = i));
+      [box.scene ?? []].flat().forEach((child, i) => child !== null && ([iterationOfScene[child], holders[child]] = [i, box]));
       if (isList(box.node) && !box.alias) box.node.forEach((node, i) => node !== null && (iterationOfNode[node] = i));
     }
   });
@@ -64,9 +65,6 @@ const places = (() => {
     const chain = new Set(scenesAround[ofNode(node)]);
     return boxes.findIndex((about) => about.scene !== undefined && chain.has(pick(about.scene, iteration)));
   }
-
-  const holders = scenes.map(() => null); // the box that holds each scene
-  for (const scene of scenes) for (const about of scene.boxes) for (const child of [about.scene ?? []].flat()) if (child !== null) holders[child] = about;
 
   // Use for each scene the layout that is best in a pane: large, and with few lines that run round. Return whether one has changed.
   function fit(pane) {

@@ -171,17 +171,11 @@ const play = {
 
   element: (node) => play.at.get(node) ?? 0,
 
-  // Return the range of the slider around the run's value: twice its size to each side, and at least 1.
-  reach(node, i) {
-    const value = Number(original.nodes[node].values[0].values[i]);
-    return Number.isFinite(value) ? Math.max(1, 2 * Math.abs(value)) : 1;
-  },
-
+  // Set the range of the slider around the run's value: twice its size to each side, and at least 1.
   frame({ node, slider }) {
-    const i = this.element(node);
-    const value = Number(original.nodes[node].values[0].values[i]);
-    slider.min = (Number.isFinite(value) ? value : 0) - this.reach(node, i);
-    slider.max = (Number.isFinite(value) ? value : 0) + this.reach(node, i);
+    const value = Number(original.nodes[node].values[0].values[this.element(node)]);
+    const [middle, reach] = Number.isFinite(value) ? [value, Math.max(1, 2 * Math.abs(value))] : [0, 1];
+    Object.assign(slider, { min: middle - reach, max: middle + reach });
   },
 
   // Write the current number, after the run's number as a ghost if they differ.

@@ -157,9 +157,7 @@ const quiz = {
   // --- together ---
 
   begin() {
-    this.hinted = false;
-    this.said = null;
-    this.typed = "";
+    Object.assign(this, { hinted: false, said: null, typed: "" });
   },
 
   section() {
