@@ -46,13 +46,12 @@ const camera = {
       this.scale = all;
       return this.keepInside(scene, pane);
     }
-    if (boxes.length === 0) return this.keepInside(scene, pane);
     const scale = Math.max(1e-3, Math.min(this.wanted ?? near, this.scaleFor(boxes, pane)));
-    const moved = this.scale !== scale;
-    this.scale = scale;
-    if (moved || !boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
+    const centred = this.middle(boxes, scale, pane.width / 2, pane.height / 2);
+    const areInside = () => boxes.every((box) => this.isInside(box, pane));
+    if (this.scale !== scale || !areInside()) Object.assign(this, centred);
     this.keepInside(scene, pane);
-    if (!boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
+    if (!areInside()) Object.assign(this, centred);
     if (this.wanted === null) Object.assign(this, this.uncut(boxes, scene, pane));
   },
 
@@ -68,11 +67,8 @@ const camera = {
       return [view, ...views].reduce((best, one) => (cuts(one).length < cuts(best).length ? one : best));
     };
     const { left, right, top, bottom } = this.around(boxes);
-    const [cx, cy] = this.point([(left + right) / 2, (top + bottom) / 2]);
-    const views = nd.range(5).map((i) => {
-      const scale = this.scale * 0.9 ** i;
-      return moved(moved({ scale, x: cx - ((left + right) / 2) * scale, y: cy - ((top + bottom) / 2) * scale }, "x"), "y");
-    });
+    const [cx, cy] = [((left + right) / 2) * this.scale + this.x, ((top + bottom) / 2) * this.scale + this.y];
+    const views = nd.range(5).map((i) => moved(moved(this.middle(boxes, this.scale * 0.9 ** i, cx, cy), "x"), "y"));
     const cost = (view) => cuts(view).length + 5 * (1 - view.scale / this.scale);
     return views.reduce((best, one) => (cost(one) < cost(best) ? one : best));
   },
@@ -96,10 +92,10 @@ const camera = {
     };
   },
 
-  centre(boxes, pane) {
+  // Return the view in which the middle of these boxes lies at a point of the screen.
+  middle(boxes, scale, cx, cy) {
     const { left, right, top, bottom } = this.around(boxes);
-    this.x = pane.width / 2 - ((left + right) / 2) * this.scale;
-    this.y = pane.height / 2 - ((top + bottom) / 2) * this.scale;
+    return { scale, x: cx - ((left + right) / 2) * scale, y: cy - ((top + bottom) / 2) * scale };
   },
 
   // Show as little empty space around the scene as possible.
@@ -117,10 +113,6 @@ const camera = {
 
   isInside(box, pane) {
     return inSight(this.rect(box), pane);
-  },
-
-  point([x, y]) {
-    return [x * this.scale + this.x, y * this.scale + this.y];
   },
 
   zoom(factor, pane, [cx, cy] = [pane.width / 2, pane.height / 2]) {

@@ -27,13 +27,13 @@ const mistakes = (() => {
   // Return the rule of the edge's operation for another argument, gradient or operands; null if the page cannot compute it.
   function rule(edge, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
     const node = graph.nodes[edge.target];
-    if (!whatIf.knows(graph, edge.target) || node.values.length > 1) return null;
+    if (node.values.length > 1) return null;
     try {
       const operands = operandsOf(edge.target).map((one) => graph.edges[one]).map((one) => [one.argument, change(nd.read(operandOf(one)), one.argument)]);
       const g = incoming ?? nd.read(node.gradients[0]);
       return whatIf.vjp(graph, edge.target, argument, g, Object.fromEntries(operands), nd.read(node.values[0]));
     } catch {
-      return null; // an unknown keyword or index, or shapes that do not fit
+      return null; // an unknown operation, keyword or index, or shapes that do not fit
     }
   }
 

@@ -54,10 +54,11 @@ const python = (() => {
       return call(kind, listed(rest, names), Object.fromEntries(keywords));
     }
 
-    // Call a NumPy function or a helper. An unknown keyword is allowed only if its value has no effect.
+    // Call a NumPy function or a helper. An unknown keyword is allowed only if its value has no effect. An unknown function raises.
     function call(name, given, keywords = {}) {
       if (name === "add" && Array.isArray(given[0])) return [...given[0], ...given[1]];
       if (name === "equal" && given.some((x) => typeof x === "string")) return given[0] === given[1];
+      if (!own[name] && !functions.has(name)) throw Object.assign(new Error(name), { unknown: true });
       const [parameters, defaults, body] = own[name] ?? [functions.get(name).parameters];
       const values = [...given];
       for (const [keyword, value] of Object.entries(keywords)) {
@@ -71,19 +72,7 @@ const python = (() => {
       return evaluate(body, names);
     }
 
-    // Return whether all names in a tree are known.
-    function knows(tree, seen = new Set()) {
-      if (!Array.isArray(tree)) return tree === null || typeof tree !== "object" || Object.values(tree).every((one) => knows(one, seen));
-      const [kind, ...rest] = tree;
-      return kind === "'" || ((kind === "*" || Object.hasOwn(forms, kind) || knowsFunction(kind, seen)) && rest.every((one) => knows(one, seen)));
-    }
-    function knowsFunction(name, seen = new Set()) {
-      if (seen.has(name)) return true;
-      seen.add(name);
-      return Object.hasOwn(own, name) ? knows(own[name][2], seen) : functions.has(name);
-    }
-
-    return { call, evaluate, knows, knowsFunction };
+    return { call, evaluate };
   }
 
   return { interpreter };

@@ -2,21 +2,17 @@
 
 const whatIf = (() => {
   // Return the data from replay.py with which the page computes a node's operation and its derivatives.
-  const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
+  function operationOf(data, node) {
+    const found = data.replay.operations[data.nodes[node].operation];
+    if (!found) throw Object.assign(new Error(), { unknown: true });
+    return found;
+  }
 
   // Return the numbers of the edges into each node.
   function edgesInto(data) {
     const into = data.nodes.map(() => []);
     data.edges.forEach((edge, number) => into[edge.target].push(number));
     return into;
-  }
-
-  // Return whether the page can compute a node, and its derivatives with respect to the arguments that the backward pass used.
-  function knows(data, number, into = edgesInto(data)[number]) {
-    const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
-    const swept = into.filter((i) => data.edges[i].raw !== null).map((i) => data.edges[i].argument);
-    const derivative = (argument) => operation.vjp[argument] ?? operation.vjp["*"];
-    return Boolean(operation?.forward) && interpreter.knowsFunction(operation.forward) && swept.every((one) => derivative(one) !== undefined && interpreter.knows(derivative(one)));
   }
 
   function forward(data, number, operands) {
@@ -32,7 +28,7 @@ const whatIf = (() => {
     const { arguments: names, defaults, vjp } = operationOf(data, number);
     const given = { ...defaults, ...data.nodes[number].keywords, g, ans: y, i: Number(argument), args: Object.values(operands) };
     for (const name of names) Object.assign(given, { [name]: operands[name] ?? null, [`${name}_shape`]: operands[name]?.shape });
-    return numpy.arrayOf(python.interpreter(data.replay.helpers).evaluate(vjp[argument] ?? vjp["*"], given));
+    return numpy.arrayOf(python.interpreter(data.replay.helpers).evaluate(vjp[argument] ?? vjp["*"] ?? ["no rule"], given));
   }
 
   const nameOf = (node) => node.operation ?? node.name ?? node.kind; // the name of a node in messages
@@ -91,18 +87,16 @@ const whatIf = (() => {
   // numbers to 9 digits, or to 3 digits if single precision took part.
   function reason(data) {
     const because = (word, values) => ({ word: `cannot_${word}`, values });
-    const into = edgesInto(data);
     const moved = data.nodes.filter((node) => node.kind !== "constant").flatMap((node) => node.values);
     const n = moved.reduce((sum, value) => sum + (value ? nd.sizeOf(value.shape) : 0), 0);
     if (n > data.limits.moved) return because("large", { n, most: data.limits.moved });
-    for (const [number, node] of data.nodes.entries()) {
+    for (const node of data.nodes) {
       if (node.values.some((value) => value && !value.values)) return because("left", { name: nameOf(node) });
       const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
       if (node.operation === null) {
         if (unread) return because("kind", { name: nameOf(node) });
         continue;
       }
-      if (!knows(data, number, into[number])) return because("operation", { name: node.operation });
       if (unread) return because("kind", { name: nameOf(node) });
     }
     const changed = data.edges.find((edge) => edge.value !== null && !same(edge.value, data.nodes[edge.source].values[edge.output]));
@@ -110,9 +104,9 @@ const whatIf = (() => {
     try {
       const wrong = firstDifference(data, run(data));
       return wrong === null ? null : because("differs", { name: nameOf(wrong) });
-    } catch ({ keyword, node }) {
+    } catch ({ keyword, unknown, node }) {
       const name = nameOf(data.nodes[node ?? data.end[0]]);
-      return because(keyword ? "keyword" : "differs", { name, keyword }); // for example an index or an axis of an unknown kind
+      return because(keyword ? "keyword" : unknown ? "operation" : "differs", { name, keyword }); // for example an index or an axis of an unknown kind
     }
   }
 
@@ -135,5 +129,5 @@ const whatIf = (() => {
     return want.every((value, i) => Object.is(value, a.values[i]) || value === a.values[i] || Math.abs(value - a.values[i]) <= tolerance * scale);
   }
 
-  return { edgesInto, forward, knows, reason, run, vjp };
+  return { edgesInto, forward, reason, run, vjp };
 })();
