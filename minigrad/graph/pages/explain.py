@@ -159,8 +159,8 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     operations, rules = said_of(graph)
     facts: list[Data] = [
         {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
-        | {"named": not node.expression, "numeral": node.numeral, "span": span, "scene": scene}
-        for node, span, scene in zip(graph.nodes, spans, home)
+        | {"named": not node.expression, "numeral": node.numeral, "hooked": hooked, "span": span, "scene": scene}
+        for node, hooked, span, scene in zip(graph.nodes, _hooked(graph), spans, home)
     ]
     # An operation that cannot run again near its operands has no check. The page says how many there are.
     few = len(graph.edges_into) <= MOST_CHECKED
@@ -183,6 +183,19 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "limits": {"moved": MOST_MOVED, "asked": MOST_ASKED},
     }
+
+
+def _hooked(graph: Graph) -> list[bool]:
+    """Return for each node whether a hook has changed a gradient, which then is not the sum of its contributions."""
+    sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
+    hooked = {
+        node.id
+        for node in graph.nodes
+        for output, gradient in enumerate(node.gradients)
+        if gradient is not None and (total := sums.get((node.id, output))) is not None
+        if not np.allclose(gradient, total, rtol=1e-3, equal_nan=True)
+    }
+    return [node.id in hooked for node in graph.nodes]
 
 
 def _edges(

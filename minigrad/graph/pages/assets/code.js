@@ -52,12 +52,10 @@ const code = (() => {
     const blocks = files.map(fileBlock);
     const own = original.nodes[original.end[0]].span?.[0] ?? 0; // the function in which the end is computed stands first
     host.append(...blocks.slice(own, own + 1), ...blocks.filter((_, number) => number !== own));
-    host.addEventListener("pointerover", (event) => hover(event.target.closest("[data-span]")?.dataset.span ?? null));
-    host.addEventListener("pointerleave", () => hover(null));
-    host.addEventListener("click", (event) => {
-      const key = event.target.closest("[data-span]")?.dataset.span;
-      if (key !== undefined) select(nodeOf(spans.get(key)));
-    });
+    const under = (event) => spans.get(event.target.closest("[data-span]")?.dataset.span);
+    host.addEventListener("pointerover", (event) => setHover(under(event) ? nodeOf(under(event)) : null));
+    host.addEventListener("pointerleave", () => setHover(null));
+    host.addEventListener("click", (event) => under(event) && select(nodeOf(under(event))));
   }
 
   function fileBlock(file, number) {
@@ -77,11 +75,6 @@ const code = (() => {
       list.append(row);
     });
     return element("section", { class: "file" }, element("h3", {}, file.name), list);
-  }
-
-  function hover(key) {
-    if (key === lit.hover) return;
-    setHover(key === null ? null : nodeOf(spans.get(key)));
   }
 
   // Return the operation of a piece of code that is nearest to the operation of the current step.

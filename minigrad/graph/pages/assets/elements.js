@@ -12,11 +12,9 @@ function kept(map, key, make) {
 // element("p", {class: "note"}, "text", child ...). Attributes that are false or null, and null children, are left out.
 const makerIn = (namespace) => (tag, attributes = {}, ...children) => {
   const made = document.createElementNS(namespace, tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "onclick") made.addEventListener("click", value);
-    else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value !== null) made.setAttribute(name, value);
-  }
+  const { onclick, ...others } = attributes;
+  if (onclick) made.addEventListener("click", onclick);
+  setAttributes(made, others);
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
 };
@@ -46,7 +44,7 @@ function setText(part, text) {
 function setAttributes(part, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === false) part.removeAttribute(name);
-    else if (part.getAttribute(name) !== String(value)) part.setAttribute(name, value);
+    else if (part.getAttribute(name) !== String(value)) part.setAttribute(name, value === true ? "" : value);
   }
 }
 

@@ -216,7 +216,7 @@ const panel = {
       ? [labelled(word(count > 1 ? "firstAddend" : "onlyAddend"), addend, { className: "new", ...choose })]
       : [...line("", "earlier", before), ...line("+", "this", addend, { className: "new", ...choose }), ...line("=", "newTotal", total, { className: "total" })];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
-    const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
+    const hooked = missing === 0 && graph === original && original.nodes[source].hooked ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
     return term(name, element("div", { class: before === null ? "" : "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
   },
 

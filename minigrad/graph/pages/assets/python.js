@@ -28,7 +28,7 @@ const python = (() => {
       not: (names, a) => !isTrue(evaluate(a, names)),
       is: (names, a, b) => evaluate(a, names) === evaluate(b, names),
       in: (names, a, b) => among(numberOf(evaluate(a, names)), evaluate(b, names)),
-      at: (names, of, index) => at(evaluate(of, names), evaluate(index, names)),
+      at: (names, ...parts) => at(...parts.map((part) => evaluate(part, names))),
       for: (names, target, all, body, test = true) =>
         listOf(evaluate(all, names)).flatMap((value) => {
           const inside = { ...names };

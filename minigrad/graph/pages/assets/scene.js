@@ -93,9 +93,9 @@ class SceneView {
     const found = [{ node: at.target, box: box(at.target), end: "target" }];
     if (found[0].box < 0) return [];
     for (const node of [...new Set(others)].slice(0, 4)) {
-      let [there, edge] = [box(node), this.lineOf(node, at)];
-      if (edge !== undefined) there = edge.about.from;
-      if (found.every((end) => end.box !== there)) found.push({ node, box: there, end: "source", line: edge });
+      const line = this.lineWith(at.kind === "forward" ? operandsOf(at.target).filter((edge) => graph.edges[edge].source === node) : [at.edge]);
+      const there = line?.about.from ?? box(node);
+      if (found.every((end) => end.box !== there)) found.push({ node, box: there, end: "source", line });
     }
     return found;
   }
@@ -110,10 +110,6 @@ class SceneView {
     const ways = this.current.flatMap(({ line }) => (line ? [camera.around(line.about.points.map(([x, y]) => ({ x, y, w: 0, h: 0 })))] : []));
     const places = ways.map(({ left, right, top, bottom }) => ({ x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }));
     return { parts: [...new Set([...read, ...others, ...places])], read: read.length };
-  }
-
-  lineOf(node, { target, edge, kind }) {
-    return this.lineWith(kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge]);
   }
 
   lineWith(edges) {
@@ -274,16 +270,12 @@ class SceneView {
     const key = [state.step, this.number, this.iteration, quiz.hides(state.step)].join();
     if (key !== this.sent || graph !== this.sentIn) {
       if (!state.whole) this.pulses.replaceChildren();
-      this.pulses.append(...this.pulseOf(timeline.at(state.step)));
+      const edge = timeline.at(state.step)?.edge ?? null;
+      const line = edge === null ? undefined : this.lineWith([edge]); // undefined if it is inside a closed box
+      if (line) this.pulses.append(svgElement("path", { class: "pulse", d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(amountOrRaw(state.step)) }));
     }
     Object.assign(this, { sent: key, sentIn: graph });
     for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
-  }
-
-  // Return the pulse of a step in a list, which is empty if its line is inside a closed box.
-  pulseOf(at) {
-    const line = at?.edge == null ? undefined : this.lineWith([at.edge]);
-    return line ? [svgElement("path", { class: "pulse", d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(amountOrRaw(state.step)) })] : [];
   }
 }
 

@@ -70,7 +70,8 @@ function renderControls() {
   find("next").disabled = find("last").disabled = step === timeline.count;
   setText(find("play"), state.playing === null ? `▶ ${word("play")}` : `❚❚ ${word("pause")}`);
   find("play").setAttribute("aria-pressed", state.playing !== null);
-  setText(find("found"), foundText());
+  const found = state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
+  setText(find("found"), find("search").value.trim() === "" ? "" : found);
 }
 
 // Write the path of the scene, with links to the scenes around it, and the iteration of a loop.
@@ -93,11 +94,6 @@ function renderPlace() {
   find("iteration").setAttribute("aria-valuetext", word("ofLoop", { at: loop.iteration + 1, count }));
   find("loop-back").disabled = loop.iteration === 0;
   find("loop-next").disabled = loop.iteration === count - 1;
-}
-
-function foundText() {
-  if (find("search").value.trim() === "") return "";
-  return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
 // Return a sentence with the gradient so far, or with its norm for an array.

@@ -91,15 +91,6 @@ const timeline = {
   value(node, output, step) {
     return this.known(node, step) ? (graph.nodes[node].values[output] ?? null) : null;
   },
-
-  // Return whether a hook has changed the sum.
-  hooked(node, output, step) {
-    const last = this.arrived(node, output, step).at(-1);
-    const [all, sum] = [graph.nodes[node].gradients[output], last && graph.edges[last.edge].sum];
-    if (!all || !sum || this.missing(node, output, step) > 0) return false;
-    const [after, before] = [all, sum].map(summaryOf);
-    return ["min", "mean", "max"].some((name) => Math.abs(after[name] - before[name]) > 1e-3 * before.norm);
-  },
 };
 
 // The step that computes each node's value; 0 for leaves.

@@ -213,6 +213,7 @@ def test_a_hook_is_no_reason_to_doubt_the_sweep(tmp_path: Path) -> None:
     loss.backward()  # frees the graph: explain could not run another
     data = read(explain(loss, tmp_path / "page.html"))
     assert named(data, "x")["gradients"][0]["values"] == [120]
+    assert [node["name"] for node in data["nodes"] if node["hooked"]] == ["h"]
 
 
 @pytest.mark.parametrize(
