@@ -180,6 +180,25 @@ def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> No
     assert page.locator("#graph-pane").bounding_box()["y"] < 200
 
 
+def test_on_a_phone_a_button_shows_the_settings(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show, 390, 844)
+    assert not page.locator("#search").is_visible()
+    page.locator("#more").click()
+    page.locator("#quiz").check()
+    assert page.locator("#search").is_visible() and page.evaluate("quiz.on")
+    page.mouse.click(200, 500)
+    assert not page.locator("#search").is_visible()
+
+
+def test_the_text_at_the_pointer_stays_in_the_window(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    for place in ("{ clientX: innerWidth - 2, clientY: innerHeight - 2 }", "{ clientX: 0, clientY: 0 }"):
+        page.evaluate(f"showTip('[0, 1] 0.25', {place})")
+        box = page.locator("#tip").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 1280
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 800
+
+
 def test_every_control_has_a_name(tmp_path: Path, show: Show) -> None:
     for width in (1280, 390):
         page = opened(fan_out, tmp_path, show, width, 844)

@@ -235,12 +235,16 @@ def keyword_data(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _keyword(value) for name, value in keywords.items()}
 
 
+_FLAGS = (bool, np.bool_, np.ndarray, list)  # the types of a mask, or of one flag, in an index
+
+
 def _masked(node: Node, operands: Sequence[Edge]) -> Data:
     """Return an ``index`` with masks as ``{"flat": ...}``, the flat indices of the elements that it picks."""
     if node.primitive not in (getitem, scatter_add):
         return {}
     index = node.keywords["index"]
-    if not any(np.asarray(part).dtype == bool for part in (index if isinstance(index, tuple) else (index,))):
+    parts = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, _FLAGS)]
+    if not any(np.asarray(part).dtype == bool for part in parts):
         return {}
     picked = places(node.keywords.get("shape", operands[0].shape))[index]
     return {"index": {"flat": {"shape": picked.shape, "values": picked.ravel()}}}

@@ -38,7 +38,7 @@ function numbersOf(array) {
 // Return a summary of an array: counts of zeros, NaN and infinities, the norm, the min, mean and max of the finite elements, the columns
 // that are zero in every row (dead), and the least and the greatest sum of a row. tensors.py makes it for large arrays.
 const summaries = new WeakMap();
-const summaryOf = (array) => (array.values === undefined ? array : kept(summaries, array, () => summarized(array)));
+const summaryOf = (array) => (array.values === undefined ? array : keptIn(summaries, array, () => summarized(array)));
 function summarized(array) {
   const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = (values) => -least(values.map((x) => -x));

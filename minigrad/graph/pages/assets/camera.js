@@ -40,13 +40,12 @@ const camera = {
 
   // Show all of these boxes. If the whole scene is readable, show it, or else go near. Move the camera no further than needed.
   frame(boxes, scene, pane, whole = true) {
-    const { near } = this;
     const all = Math.min(this.fitScale(scene, pane, this.EDGE), 1.4 * this.full);
     if (whole && this.wanted === null && all >= 0.25 * this.full) { // the view goes nearer if the boxes of the step cannot be read
       this.scale = all;
       return this.keepInside(scene, pane);
     }
-    const scale = Math.max(1e-3, Math.min(this.wanted ?? near, this.scaleFor(boxes, pane)));
+    const scale = Math.max(1e-3, Math.min(this.wanted ?? this.near, this.scaleFor(boxes, pane)));
     const centred = this.middle(boxes, scale, pane.width / 2, pane.height / 2);
     const areInside = () => boxes.every((box) => this.isInside(box, pane));
     if (this.scale !== scale || !areInside()) Object.assign(this, centred);

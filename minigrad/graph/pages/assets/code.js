@@ -46,7 +46,7 @@ const code = (() => {
     original.nodes.forEach(({ span }, node) => {
       if (!span) return;
       const key = span.join(" ");
-      kept(spans, key, () => ({ key, span, nodes: [], pieces: [] })).nodes.push(node);
+      keptIn(spans, key, () => ({ key, span, nodes: [], pieces: [] })).nodes.push(node);
     });
     for (const { nodes } of spans.values()) nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
     const blocks = files.map(fileBlock);
@@ -107,14 +107,13 @@ const code = (() => {
   function show(host, rows) {
     const before = [...host.querySelectorAll(".now")];
     if (before.length === rows.length && before.every((row, i) => row === rows[i])) return;
-    for (const row of before) {
-      row.classList.remove("now", "more");
-      row.removeAttribute("aria-current");
-    }
-    rows.forEach((row, i) => {
-      row.classList.add("now", ...(i > 0 ? ["more"] : []));
-      row.setAttribute("aria-current", "step");
-    });
+    const mark = (row, isNow, isMore = false) => {
+      row.classList.toggle("now", isNow);
+      row.classList.toggle("more", isMore);
+      setAttributes(row, { "aria-current": isNow && "step" });
+    };
+    for (const row of before) mark(row, false);
+    rows.forEach((row, i) => mark(row, true, i > 0));
     if (rows.length === 0) host.scrollTop = 0;
     else bringIntoSight(host);
   }

@@ -42,7 +42,8 @@ const depends = (() => {
     } catch {
       return null; // the page does not know the operation
     }
-    return nd.range(array.values.length).filter((flat) => nd.unravel(flat, array.shape).every((index, axis) => tables[name][axis][index][at]));
+    const strides = nd.strides(array.shape); // once, because there may be thousands of elements
+    return nd.range(array.values.length).filter((flat) => strides.every((stride, axis) => tables[name][axis][Math.floor(flat / stride) % array.shape[axis]][at]));
   }
 
   // Return {nodes, letters, answer, at, lit, part}: lit(name) are the elements behind the chosen element of the answer, and part(name) is the
@@ -85,7 +86,7 @@ const depends = (() => {
     const { values: [value, ...more], gradients: [gradient] } = original.nodes[number];
     const isLike = (other) => Boolean(other && value) && nd.sameShape(other.shape, value.shape);
     if (more.length > 0 || !isLike(array)) return null;
-    return kept(slices, number, () => heat.sliceOf([value, gradient].filter(isLike)));
+    return keptIn(slices, number, () => heat.sliceOf([value, gradient].filter(isLike)));
   }
 
   // Return the slice that an array of a node shows now, everywhere: one with the elements that the formula is about, or else the usual one.

@@ -4,7 +4,7 @@ const find = (id) => document.getElementById(id);
 const word = (name, values) => words.text(name, values);
 
 // Return what a map holds under a key. It is made if it is not there.
-function kept(map, key, make) {
+function keptIn(map, key, make) {
   if (!map.has(key)) map.set(key, make());
   return map.get(key);
 }
@@ -56,7 +56,7 @@ const widthOf = (() => {
   let family = null; // asking for it again would make the browser compute all styles
   return (text, kind) => {
     if (known.size > 20000) known.clear();
-    return kept(known, `${kind} ${text}`, () => {
+    return keptIn(known, `${kind} ${text}`, () => {
       context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(document.body).fontFamily)}`;
       return context.measureText(text).width;
     });

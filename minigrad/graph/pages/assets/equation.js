@@ -81,11 +81,6 @@ const equation = (() => {
     return values !== undefined && size > 0 && size <= 12 && to.length > 0 && to.length <= 2 && columns <= (innerWidth > 800 ? 6 : 4) && size / columns <= (columns === 1 ? 4 : 3);
   };
 
-  const callText = (node) => {
-    const { operation, options } = graph.nodes[node];
-    return options === "" ? operation : `${operation}(${options})`;
-  };
-
   // Return the operation in the notation of mathematics, or else as a call. `brief` leaves out long options.
   function forwardTree(node, operands, brief = false) {
     const { operation, options: all, notation } = graph.nodes[node];
@@ -295,5 +290,5 @@ const equation = (() => {
   // Return whether the rule of an edge, or the words about it, read a letter.
   const readsLetter = ({ equation: tree }, letter) => tree !== null && (refsOf(tree).includes(letter) || (isExplained(tree) && textOf(tree[2]).split(/[^\p{L}\p{N}_]+/u).includes(letter)));
 
-  return { text, readsLetter, callText, brief, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
+  return { text, readsLetter, brief, ruleText, math, summedAxes, isSimple, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

@@ -48,7 +48,7 @@ const heat = (() => {
   function grid(array, slice = null, room = BOX) {
     if (!array) return null;
     const most = BOX.map((size, axis) => Math.min(size, room[axis]));
-    return kept(kept(grids, array, () => new Map()), `${slice} ${most}`, () => map(array, { slice, most }));
+    return keptIn(keptIn(grids, array, () => new Map()), `${slice} ${most}`, () => map(array, { slice, most }));
   }
 
   // Return the slice with which the maps of these arrays of one shape begin: the one with the largest elements, in the measure of each

@@ -48,7 +48,7 @@ function brokenMath(math) {
   const wordsOf = (text) => (words.language === "ja" && !/[a-z]/.test(text) ? [...new Intl.Segmenter("ja", { granularity: "word" }).segment(text)].map(({ segment }) => segment) : text.split(/(?<=\s)/));
   const flat = (part) => {
     if (part.localName === "mrow") return [...part.children].flatMap(flat);
-    const pieces = part.localName === "mtext" ? wordsOf(part.textContent) : [];
+    const pieces = part.matches("mtext:not(.label-in-math)") ? wordsOf(part.textContent) : [];
     return pieces.length < 2 ? [part] : pieces.map((text) => mathElement("mtext", {}, text.replace(/\s/, "\u00a0")));
   };
   const atoms = [...math.children].flatMap(flat);

@@ -17,8 +17,8 @@ const mistakes = (() => {
     const all = paths(edge);
     const of = timeline.adds(step) && all.length > 1 && all.at(-1) === edge ? "sum" : kind === "fit" ? "amount" : "raw";
     const array = graph.edges[edge][of];
-    const numbers = numbersOf(array);
-    if (numbers.length === 0 || numbers.length > graph.limits.asked || !numbers.every(Number.isFinite)) return null;
+    const numbers = array?.values?.length <= graph.limits.asked ? numbersOf(array) : [];
+    if (numbers.length === 0 || !numbers.every(Number.isFinite)) return null;
     const sizes = numbers.map(Math.abs);
     const at = sizes.indexOf(Math.max(...sizes));
     return { of, edge, at, right: numbers[at], shape: array.shape };

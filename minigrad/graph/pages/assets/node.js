@@ -137,7 +137,7 @@ function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];
   const { step } = state;
-  if (node.operation !== null) list.push(...term(word("operation"), equation.callText(number)));
+  if (node.operation !== null) list.push(...term(word("operation"), node.options === "" ? node.operation : `${node.operation}(${node.options})`));
   const made = timeline.computed[number];
   const choose = play.aims(number) ? (flat) => play.aim(number, flat) : null;
   node.values.forEach((_, output) => {

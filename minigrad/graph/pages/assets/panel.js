@@ -111,8 +111,9 @@ const panel = {
     const made = graph.nodes[node].values.map((_, output) => (field === "bad" ? timeline.value(node, output, state.step) : timeline.gradient(node, output, state.step)));
     if (!kind || !made.some(isOdd)) return [];
     const from = timeline.at(state.step).target;
-    if (field === "badGradient" && original.nodes[from][field] === "culprit" && this.spoiling(from) <= state.step) return [this.trouble("culprit", word("isCulprit", { name: thing(from) }), from, field, false)];
-    if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: thing(node) }), node, field, false)];
+    const isHere = field === "badGradient" && original.nodes[from][field] === "culprit" && this.spoiling(from) <= state.step;
+    const culprit = isHere ? from : node;
+    if (isHere || kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: thing(culprit) }), culprit, field, false)];
     const found = [field, "bad"].find((one) => original.nodes.some((other) => other[one] === "culprit"));
     if (found === undefined) return [];
     const first = original.nodes.findIndex((one) => one[found] === "culprit");

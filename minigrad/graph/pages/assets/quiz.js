@@ -8,7 +8,9 @@ function verdict(said) {
 }
 
 const quiz = {
-  on: false,
+  get on() {
+    return find("quiz").checked;
+  },
   hinted: false, // the panel then shows the rule
   said: null, // {right: true, false or null, text}
   typed: "",
@@ -72,14 +74,9 @@ const quiz = {
     const found = mistakes.diagnose(text, asked);
     this.count("value", step, found === "right" && !this.hinted, found === "right");
     if (found === "right") this.said = { right: true, text: word("right", { value: numberText(asked.right, state.digits) }) };
-    else this.said = { right: false, text: this.explain(found, asked, text.trim()) };
+    else this.said = { right: false, text: word(found === null ? "wrong" : `mistake_${found}`, { ...this.names(asked.edge), value: text.trim(), paths: mistakes.paths(asked.edge).length }) };
     render();
     if (found === "right") find("next").focus({ preventScroll: true });
-  },
-
-  explain(found, asked, typed) {
-    if (found === null) return word("wrong", { value: typed });
-    return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge).length });
   },
 
   reveal(kind = "value") {

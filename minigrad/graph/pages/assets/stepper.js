@@ -15,7 +15,9 @@ const state = {
   playing: null,
   whole: false, // whether playing shows the whole program
   seconds: 10, // for the whole program
-  digits: false,
+  get digits() {
+    return find("digits").checked;
+  },
   matches: new Set(),
   match: -1,
 };
@@ -334,12 +336,8 @@ on("search", "input", ({ value }) => search(value));
 on("iteration", "input", ({ value }) => turnLoop(Number(value) - 1));
 on("loop-back", "click", () => turnLoop(shownLoop().iteration - 1));
 on("loop-next", "click", () => turnLoop(shownLoop().iteration + 1));
-on("digits", "change", ({ checked }) => {
-  state.digits = checked;
-  render();
-});
-on("quiz", "change", ({ checked }) => {
-  quiz.on = checked;
+on("digits", "change", () => render());
+on("quiz", "change", () => {
   quiz.begin();
   stop();
   render();

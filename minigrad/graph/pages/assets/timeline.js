@@ -113,5 +113,5 @@ original.steps.forEach(([kind, number], i) => {
   if (!timeline.adds(i + 1)) return;
   const { source, output } = original.edges[number];
   timeline.reached[source] ||= i + 1;
-  kept(arrivalsOf[source], output, () => []).push({ step: i + 1, edge: number });
+  keptIn(arrivalsOf[source], output, () => []).push({ step: i + 1, edge: number });
 });
