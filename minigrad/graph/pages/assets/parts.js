@@ -76,10 +76,11 @@ class BoxView {
     const names = lines.map(() => "name");
     const left = rows - lines.length;
     const fits = (text, kind) => widthOf(text, kind) <= room / unit;
-    const both = texts.gradient.map((g) => `${texts.value[0]}  ${g}`);
+    const shared = heats === null && left === 1 && texts.has ? this.shared(texts, lines, room / unit) : {};
+    if (shared.line) called.push((lines[0] = shared.line));
     if (texts.operation !== "" && texts.operation !== lines.join("") && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
-    const isGradient = texts.has && !this.isEnd && !both.some((text) => fits(text, "value")); // that of the end is 1
-    if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [isGradient ? "gradient" : "value"]).slice(0, Math.max(0, rows - names.length)));
+    const last = texts.has && !shared.pair && !this.isEnd ? "gradient" : "value"; // the gradient of the end is 1
+    if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [last]).slice(0, Math.max(0, rows - names.length)));
     const row = Math.min(high, heats === null ? (h - 2 * unit) / Math.max(1, names.length) : Infinity);
     const top = y - Math.min(h, names.length * row + (heats?.height ?? 0)) / 2 + row / 2;
     Object.assign(this, { names: texts.names, called: called.map((one) => [one].flat().join("")) });
@@ -88,13 +89,24 @@ class BoxView {
     this.writeLines(lines, x, top + 4.5 * unit, row);
     for (const name of ["operation", "value", "gradient"]) {
       const at = names.indexOf(name);
-      const options = at < 0 ? [""] : name === "operation" ? [texts.operation] : name === "value" && left === 1 && texts.has ? [...both, ...(this.isEnd ? texts.value : [])] : texts[name];
-      this.write(name, options, x, top + at * row + 4.5 * unit, room);
+      this.write(name, at < 0 ? [""] : name === "operation" ? [texts.operation] : texts[name], x, top + at * row + 4.5 * unit, room);
     }
+    if (shared.pair) this.texts.value.replaceChildren(`${shared.pair[0]} `, svgElement("tspan", { class: "gradient" }, shared.pair[1]));
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
     const told = (texts.has && !this.isEnd ? texts.gradient : texts.value).at(-1);
     this.isTold = this.isNamed && (heats !== null || [this.texts.name, this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text))));
+  }
+
+  // Return how value and gradient share a box with one line for both: as a pair in this line, or with the value in the line of the name.
+  // A pair with fewer digits comes last.
+  shared({ value: [value], gradient, valueArray }, lines, room) {
+    const pairs = gradient.map((one) => [value, one]);
+    const fits = ([a, b]) => widthOf(`${a} `, "value") + widthOf(b, "gradient") <= room;
+    const line = `${lines[0]} = ${value}`;
+    const pair = pairs.find(fits);
+    if (pair || !valueArray || value === "" || lines.length > 1 || widthOf(line, "name") > room) return { pair: pair ?? pairs.map((one) => one.map(fewDigits)).find(fits) };
+    return { line };
   }
 
   // Return whether the box shows the picture of a scene, which a name in its middle would cover.
@@ -175,15 +187,15 @@ class BoxView {
     setText(this.texts[name], fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of words or else of any letters. Return whether it fits in `most` lines.
-  squeeze(most = Infinity) {
+  // Write nothing but the name, in lines of words, or of any letters. Return whether it fits in `most` lines.
+  squeeze(partsOf = wordsOf, most = Infinity) {
     const { w, h, x, y } = this.about;
     const { unit } = camera;
     const name = this.names.at(-1);
     const row = ROW * unit * 0.8;
     const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
-    const lines = [wordsOf(name), [...name]].map((parts) => broken(parts, w / unit - 3)).find(fits);
-    if (lines === undefined) return false;
+    const lines = broken(partsOf(name), w / unit - 3);
+    if (!fits(lines)) return false;
     for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
     this.drawn = null;
     this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * unit, row);
@@ -210,17 +222,14 @@ function partTexts({ names: [name], valueArray, slice, value, gradient, has }, g
 }
 
 // Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
-// is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
-// anywhere. If all are too long, the last one is cut; in the whole program it is left out, and SceneView.tag() finds a place for it.
+// is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts). If all are too long, none is
+// written, and SceneView.tag() finds a place for the last one.
 function named(names, room, rows) {
   if (rows < 1) return [];
   const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
   const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
-  if (found !== undefined) return found;
-  if (view.whole) return [];
-  const letters = broken([...names.at(-1)], room);
-  return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
+  return found ?? [];
 }
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
