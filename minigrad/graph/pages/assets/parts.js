@@ -73,12 +73,10 @@ class BoxView {
     const bare = inLines(texts.names);
     const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
     const [high, heats] = [ROW, CLOSE].map((row) => [row * unit, this.heatSpace(texts, rows, lines.length, row * unit)]).find((one) => one[1] !== null) ?? [ROW * unit, null];
-    const names = lines.map(() => "name");
-    const left = rows - lines.length;
-    const fits = (text, kind) => widthOf(text, kind) <= room / unit;
+    const [names, left] = [lines.map(() => "name"), rows - lines.length];
     const shared = heats === null && left === 1 && texts.has ? this.shared(texts, lines, room / unit) : {};
     if (shared.line) called.push((lines[0] = shared.line));
-    if (texts.operation !== "" && texts.operation !== lines.join("") && fits(texts.operation, "operation") && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
+    if (texts.operation !== "" && texts.operation !== lines.join("") && widthOf(texts.operation, "operation") <= room / unit && (heats === null ? left >= 3 || (left === 2 && !texts.has) : heats.rest > ROW * unit)) names.push("operation");
     const last = texts.has && !shared.pair && !this.isEnd ? "gradient" : "value"; // the gradient of the end is 1
     if (heats === null) names.push(...(left > 1 ? ["value", "gradient"] : [last]).slice(0, Math.max(0, rows - names.length)));
     const row = Math.min(high, heats === null ? (h - 2 * unit) / Math.max(1, names.length) : Infinity);
@@ -225,11 +223,9 @@ function partTexts({ names: [name], valueArray, slice, value, gradient, has }, g
 // is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts). If all are too long, none is
 // written, and SceneView.tag() finds a place for the last one.
 function named(names, room, rows) {
-  if (rows < 1) return [];
   const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
-  const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
-  return found ?? [];
+  return wrapped.find((lines) => fits(lines, rows > 3 ? 2 : Math.min(rows, 1))) ?? wrapped.find((lines) => fits(lines, rows)) ?? [];
 }
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
