@@ -274,17 +274,16 @@ class LineView {
   }
 }
 
+const ROUND = 16; // how far from a corner of a line its curve begins: further away it would cut the corner of a box
+
 // Return a polyline with its corners rounded.
 function smooth(points) {
-  const [first, ...rest] = points;
-  if (rest.length === 1) return `M${first}L${rest[0]}`;
-  const parts = [`M${first}`];
-  rest.slice(0, -1).forEach((point, i) => {
-    const next = rest[i + 1];
-    const to = i === rest.length - 2 ? next : [(point[0] + next[0]) / 2, (point[1] + next[1]) / 2];
-    parts.push(`Q${point} ${to}`);
-  });
-  return parts.join("");
+  const toward = ([x, y], [a, b]) => {
+    const share = Math.min(0.5, ROUND / (Math.hypot(a - x, b - y) || 1));
+    return [x + share * (a - x), y + share * (b - y)];
+  };
+  const corners = points.slice(1, -1).map((point, i) => `L${toward(point, points[i])}Q${point} ${toward(point, points[i + 2])}`);
+  return `M${points[0]}${corners.join("")}L${points.at(-1)}`;
 }
 
 // Return a short text for the value and gradient of a node. `whole` adds the sum that has just been made.
