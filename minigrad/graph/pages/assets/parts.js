@@ -185,14 +185,14 @@ class BoxView {
     setText(this.texts[name], fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of words, or of any letters. Return whether it fits in `most` lines.
+  // Write nothing but the name, in lines of words or of other parts, or cut if there are none. Return whether it fits in `most` lines.
   squeeze(partsOf = wordsOf, most = Infinity) {
     const { w, h, x, y } = this.about;
     const { unit } = camera;
     const name = this.names.at(-1);
     const row = ROW * unit * 0.8;
     const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
-    const lines = broken(partsOf(name), w / unit - 3);
+    const lines = partsOf === null ? [cut(name, "name", w / unit - 3)] : broken(partsOf(name), w / unit - 3);
     if (!fits(lines)) return false;
     for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
     this.drawn = null;

@@ -260,7 +260,7 @@ class SceneView {
       return boxes.filter((box) => !placed.has(box));
     };
     const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(wordsOf, 1)), false);
-    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze((name) => [...name]);
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze((name) => [...name]) || box.squeeze(null);
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it
