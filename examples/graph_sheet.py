@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -25,6 +25,7 @@ CELL, HIGH, GAP = (
 )  # millimetres: a number in an array; the name of a box; between two rows of boxes
 WIDTH, SINGLE = 178.0, 19.0  # of the page, and of a number alone
 SLOPE, AROUND = (17.0, 6.5), 30.0  # of the room for a slope; how far to the right an arrow goes around boxes
+LETTER = 2.4, 5.9  # of the program beside or above the graph: its width, and the height of a line
 PLUS = 5.0  # the room of a plus sign
 GREY, LIGHT = "#555", "#bbb"
 
@@ -38,9 +39,9 @@ class Box:
     given: bool  # whether it is known before the program runs
     value: Any = None
     gradient: Any = None
+    tensor: Tensor | None = None
     sign: str = ""  # of its gradient: dy/da
-    adds: tuple[float, ...] = ()  # what each of several arrows that leave it brings back: their sum is the gradient
-    moves: dict[int, float] = field(default_factory=dict)  # how fast this number moves with that of another box
+    adds: tuple[Any, ...] = ()  # what each of several arrows that leave it brings back: their sum is the gradient
     row: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -116,58 +117,59 @@ def boxes(end: Tensor, names: Mapping[str, Any]) -> tuple[dict[int, Box], list[t
     end.backward(retain_graph=True)
     found: dict[int, Box] = {}
     into = graph.edges_into
-    behind: dict[int, set[int]] = {}  # the boxes that each value is computed from, through what has no name
+    behind: dict[int, list[int]] = {}  # the boxes that each value is computed from, through what has no name
     for node in graph.nodes:
-        sources = {
-            box for edge in into.get(node.id, ()) for box in ({edge.source} & found.keys() or behind[edge.source])
-        }
-        behind[node.id] = sources
+        sources = [edge.source for edge in into.get(node.id, ())]
+        behind[node.id] = [box for one in sources for box in ([one] if one in found else behind[one])]
         if node.label in names:
             value = names[node.label]
             gradient = value.grad if isinstance(value, Tensor) else None
             found[node.id] = Box(
                 node.label, node.shape or (), node.operation is None, np.asarray(getattr(value, "data", value))
             )
-            found[node.id].gradient = None if gradient is None else np.asarray(getattr(gradient, "data", gradient))
-    single = {
-        i: names[box.name] for i, box in found.items() if isinstance(names[box.name], Tensor) and box.cells == (1, 1)
-    }
-    for i, number in single.items():
-        for value in known.values():
-            value.grad = None
-        if number.requires_grad and number.shape == ():
-            number.backward(retain_graph=True)
-            found[i].moves = {j: value.grad.item() for j, value in single.items() if value.grad is not None}
+            found[node.id].tensor = known.get(node.label)
+            found[node.id].gradient = None if gradient is None else gradient.numpy().copy()
     return found, [(a, b) for b in found for a in sorted(behind[b])]
 
 
 def signs(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> None:
-    """Name each gradient, and give a box to what each arrow brings, where numbers are single and there is room for them."""
+    """Name each gradient, and give a box to what each arrow brings, where there is room, and each use has an arrow."""
     (end,) = (i for i in found if all(a != i for a, _ in arrows))
     for i, box in found.items():
         box.sign = f"d{found[end].name}/d{box.name}"
-        users = list(dict.fromkeys(b for a, b in arrows if a == i))
-        if len(users) < 2 or any(slope(found, arrows, i, b) is None for b in users):
-            continue
-        box.adds = tuple((slope(found, arrows, i, b) or 0.0) * found[b].gradient.item() for b in users)
+        users = [b for a, b in arrows if a == i]
+        if len(users) == len(set(users)) > 1 and all(found[each].gradient is not None for each in (i, *users)):
+            box.adds = tuple(brought(found, arrows, i, b, found[b].gradient) for b in users)
         if box.wide > WIDTH - 2:
             box.adds = ()
 
 
-def slope(found: Mapping[int, Box], arrows: list[tuple[int, int]], start: int, end: int) -> float | None:
-    """How fast the value at the end of an arrow moves with the one at its start, less what goes by way of other boxes.
+def brought(found: Mapping[int, Box], arrows: list[tuple[int, int]], start: int, end: int, gradient: Any) -> Any:
+    """What an arrow brings back to the value at its start from the gradient of the one at its end.
 
-    It is None unless both are single numbers, which have gradients.
+    That is all that comes back, less what goes by way of other boxes, which stand between the two.
     """
-    before = list(dict.fromkeys(a for a, b in arrows if b == end))
-    if start not in found[end].moves or any(found[i].cells != (1, 1) for i in (*before, end)):
+    whole = _back(found[end], gradient, found[start])
+    for other in {a for a, b in arrows if b == end} - {start}:
+        if found[other].row > found[start].row and found[other].gradient is not None:
+            whole = whole - _back(found[other], brought(found, arrows, other, end, gradient), found[start])
+    return whole
+
+
+def _back(end: Box, gradient: Any, start: Box) -> Any:
+    """The gradient that comes back from one value to another along all ways."""
+    assert end.tensor is not None and start.tensor is not None
+    start.tensor.grad = None
+    end.tensor.backward(gradient, retain_graph=True)
+    return np.zeros(start.shape) if start.tensor.grad is None else start.tensor.grad.numpy().copy()
+
+
+def slope(found: Mapping[int, Box], arrows: list[tuple[int, int]], start: int, end: int) -> float | None:
+    """How fast the value at the end of an arrow moves with the one at its start: None unless all there are single numbers."""
+    among = [found[i] for i in (end, *(a for a, b in arrows if b == end))]
+    if found[start].gradient is None or any(box.tensor is None or box.shape != () for box in among):
         return None
-    less = sum(
-        (slope(found, arrows, other, end) or 0.0) * found[other].moves[start]
-        for other in before
-        if other != start and found[other].moves.get(start)
-    )
-    return found[end].moves[start] - less
+    return float(brought(found, arrows, start, end, 1.0))
 
 
 def placed(found: Mapping[int, Box], arrows: list[tuple[int, int]]) -> float:
@@ -200,17 +202,22 @@ def sheet(path: Path, *, answers: bool = False) -> tuple[str, str] | None:
         return None
     found, arrows = boxes(end, names)
     high = placed(found, arrows)
-    lines = [_arrow(found[a], found[b], _label(slope(found, arrows, a, b), answers)) for a, b in dict.fromkeys(arrows)]
-    drawn = "".join([*lines, *(_drawn(box, answers) for box in found.values())])
+    drawn = [_arrow(found[a], found[b], _label(slope(found, arrows, a, b), answers)) for a, b in dict.fromkeys(arrows)]
+    drawn += [_drawn(box, answers) for box in found.values()]
     (traced,) = (node for node in ast.parse(code).body if isinstance(node, ast.With))
     text = "\n".join(ast.get_source_segment(code, line) or "" for line in traced.body)
     left = min(box.x for box in found.values()) - 1
     wide = max(box.x + box.wide for box in found.values()) + AROUND + 2 - left  # with the arrows around boxes
-    scale = min(1.25, 210 / high)  # so that there is room for a pencil, and the graph is on one page
+    lines, columns = text.count("\n") + 1, max(map(len, text.splitlines()))
+    beside = min(210 / high, (WIDTH - 5 - columns * LETTER[0]) / wide)
+    above = min((210 - lines * LETTER[1]) / high, WIDTH / wide)
+    scale = min(
+        1.25, above if above > 1.2 * beside else beside
+    )  # so that there is room for a pencil, and the graph is on one page
     look = f'viewBox="{left:.1f} 0 {wide:.1f} {high:.1f}" style="width: {scale * wide:.0f}mm; max-width: 100%"'
     head = '<marker id="head" viewBox="0 0 4 4" refX="4" refY="2" markerWidth="6" markerHeight="6" orient="auto">'
     head += f'<polygon points="0,0 4,2 0,4" fill="{GREY}"/></marker>'
-    return text, f"<svg {look}>{head}{drawn}</svg>"
+    return text, "".join([f"<svg {look}>{head}", *drawn, "</svg>"])
 
 
 def _label(slope: float | None, answers: bool) -> str | None:

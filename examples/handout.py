@@ -4,10 +4,10 @@
     python examples/handout.py --lesson 2 --answers         # also the teacher's copy, out/handout_2_en_answers.html
 
 The first page has the graph of the program with which the lesson opens: its values, slopes and gradients are blank. For each
-task follows a page with its text, the program with blanks for what the learner writes, and lines to work on. A later file of
-the same lesson may contain the answer to an earlier task: the sheet leaves that out. The last page asks for the lesson's
-paragraph. The answers are a file of their own, so no print has them by mistake. Open a file in a browser and print it from
-there; it needs no network.
+task follows a page with its text, the program with blanks for what the learner writes, and lines to work on: with little
+room there, a page of lines follows. A later file of the same lesson may contain the answer to an earlier task: the sheet
+leaves that out. The last page asks for the lesson's paragraph, and has room for the last task. The answers are a file of
+their own, so no print has them by mistake. Open a file in a browser and print it from there; it needs no network.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 import lesson_notebooks
+from code_lines import WIDE, hung
 from common import make_folder, run
 from graph_sheet import sheet
 from minigrad.learn.tasks import LANGUAGES, ORDER, Task, lessons, tasks
@@ -40,7 +41,7 @@ WORDS = {
         "others": "Another program is right, too, if `minigrad learn check` accepts it.",
         "graph": "The first program: fill in the values from the top, {slopes}then the gradients from below, starting with "
         "{end}.{adds}",
-        "slopes": "then the slope of each arrow (·), ",
+        "slopes": "then the slope of each arrow that has a box (·), ",
         "adds": " Where a value is used more than once, a number arrives from each use: write each, and their sum.",
         "room": "Room to work",
         "explain": "In your own words",
@@ -54,7 +55,7 @@ WORDS = {
         "given": "あなたのファイルに書いてあります（課題 {label}）",
         "others": "ほかの書き方でも、`minigrad learn check` に通れば正解です。",
         "graph": "最初のプログラム：上から順に値を、{slopes}最後に下から順に勾配を書き入れましょう。{end} から始めます。{adds}",
-        "slopes": "次に矢印の傾き（·）を、",
+        "slopes": "次に枠のある矢印の傾き（·）を、",
         "adds": "何度か使う値には、使った回数だけ数が届きます。一つずつ書いてから、その和を書きましょう。",
         "room": "計算・メモ",
         "explain": "自分の言葉で",
@@ -79,6 +80,7 @@ code { font-size: 0.92em; }
 .example span { display: block; margin-left: 5mm; }
 .file { margin: 3mm 0 0; font-size: 10pt; font-weight: bold; }
 .code pre { margin: 0; padding: 1mm 0 1.5mm 3mm; border-left: 1.5pt solid #888; }
+.long { display: block; padding-left: var(--deep); text-indent: calc(-1 * var(--deep)); }
 .code pre:first-child { break-after: avoid; }
 .who { display: flex; gap: 8mm; margin-bottom: 6mm; }
 .who span { border-bottom: 0.5pt solid #000; flex: 1; }
@@ -90,21 +92,34 @@ pre.open { line-height: 8.2mm; }
 .room { margin: 3mm 0 0; flex: 1 0 16mm; position: relative; overflow: hidden; break-inside: avoid; }
 .graph + .room { flex: 1 0 0; }
 .room span { font-size: 9pt; color: #555; }
-.lines { position: absolute; inset: 5mm 0 0; overflow: hidden; }
+.room .lines { position: absolute; inset: 5mm 0 0; overflow: hidden; }
 .lines div { height: 8mm; border-bottom: 0.4pt solid #999; box-sizing: border-box; }
-.graph { break-inside: avoid; display: grid; grid-template-columns: auto 1fr; align-items: start; gap: 4mm; }
+.graph { break-inside: avoid; display: flex; flex-wrap: wrap; gap: 4mm; }
 .start code { white-space: nowrap; }
-.graph svg { justify-self: center; }
+.graph svg { flex: none; margin: 0 auto; }
 .graph pre { font-size: 11pt; margin: 2mm 0 0; }
 section { break-inside: avoid; }
 section:last-of-type { break-after: auto; }
 small { font-size: 8pt; font-weight: normal; color: #444; display: block; margin: 2mm 0 0; text-align: right; }
 @media screen { body { padding: 12mm 8mm; } }
 """
+# A task with less than 8 lines to work on goes on on a page of lines, or has 12 lines if it is longer than a page.
+# The last task goes on below the question in words.
+MORE = """<script>
+const rooms = [...document.querySelectorAll(".sheet:not(:has(.graph)) > .room")];
+for (const room of rooms.slice(0, -2)) {
+  const [sheet, lines] = [room.parentElement, room.querySelector(".lines")];
+  if (lines.clientHeight >= 8 * lines.firstChild.offsetHeight) continue;
+  const more = sheet.cloneNode();
+  more.append(room.cloneNode(true));
+  if (sheet.offsetHeight > parseFloat(getComputedStyle(sheet).minHeight) + 1) room.style.flexBasis = "102mm";
+  else sheet.after(more);
+}
+</script>"""
 BLANK = "\u2581"  # a letter of a blank: no program has it
 LEAST, LONG = 14, 60  # letters of a blank, which a hand fills in, and of one on a line
-ON_A_PAGE = 32  # lines to write on
-WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")  # Japanese letters and punctuation marks
+ON_A_PAGE, EXPLAIN = 32, 12  # lines to write on, and those for an answer in words
+COLUMNS = 84  # letters of a line of a program
 PUNCTUATION = re.compile(r"[\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f]")
 ITEM = re.compile(r"- |・|\d\. ")
 # An asterisk before a letter or a bracket multiplies; it does not end a stressed word.
@@ -117,12 +132,14 @@ def page(lesson: int, language: str) -> str:
     (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == lesson)
     who = f'<div class="who">{words["name"]} <span></span> {words["date"]} <span></span></div>'
     drawn = "".join(_graph(path, language))
-    explain = f"<h2>{words['explain']}</h2>\n<p>{prose(question(path, language))}</p>"
+    explain = f"<h2>{words['explain']}</h2>\n<p>{prose(question(path, language))}</p>{_lines(EXPLAIN)}"
+    more = _room(f"{_own(lesson)[-1].label} {words['room']}")  # for the last task, on the rest of the last page
     sheets = [f"{drawn}{_room(words['room'])}"] * bool(drawn)
-    sheets += [*_questions(_own(lesson), language), f"{explain}{_room('')}"]
+    sheets += [*_questions(_own(lesson), language), f"{explain}{more}"]
     sheets[0] = f"{_title(lesson, language, words['title'])}{who}{sheets[0]}"
     sheets[-1] += f"<small>{words['licence']}</small>"
-    return _document(lesson, language, words["title"], [f'<section class="sheet">{one}</section>' for one in sheets])
+    parts = [f'<section class="sheet">{one}</section>' for one in sheets]
+    return _document(lesson, language, words["title"], [*parts, MORE])
 
 
 def answers(lesson: int, language: str) -> str:
@@ -154,7 +171,11 @@ def _title(lesson: int, language: str, title: str) -> str:
 
 def _room(words: str) -> str:
     """Lines to write on, as many as the rest of the page has room for."""
-    return f'<div class="room"><span>{words}</span><div class="lines">{"<div></div>" * ON_A_PAGE}</div></div>'
+    return f'<div class="room"><span>{words}</span>{_lines(ON_A_PAGE)}</div>'
+
+
+def _lines(count: int) -> str:
+    return f'<div class="lines">{"<div></div>" * count}</div>'
 
 
 def _graph(path: Path, language: str, *, answers: bool = False) -> Iterator[str]:
@@ -222,7 +243,8 @@ def text(body: str) -> Iterator[str]:
         kind = ""
         for lines in _runs(block):
             if lines[0].startswith("    "):
-                yield f"<pre>{escape(_dedented(lines), quote=False)}</pre>"
+                formula = _dedented(lines)
+                yield f"<pre>{hung(escape(formula, quote=False), formula, COLUMNS, texts=None)}</pre>"
                 continue
             if ITEM.match(lines[0]):
                 kind = ' class="item first"'
@@ -341,7 +363,10 @@ def without_texts(source: str) -> str:
 def code(source: str) -> str:
     """A program without its docstring; a page may end where a line is empty."""
     pieces = re.split(r"\n\n+", "\n".join(_without_docstring(source)))
-    html = [f"<pre{' class=open' * (BLANK in piece)}>{escape(piece, quote=False)}</pre>" for piece in pieces]
+    html = [
+        f"<pre{' class=open' * (BLANK in piece)}>{hung(escape(piece, quote=False), piece, COLUMNS)}</pre>"
+        for piece in pieces
+    ]
     return f'<div class="code">{re.sub(BLANK + "+", _line, "".join(html))}</div>'
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from handout import WIDE, without_texts
+import code_lines
+from code_lines import hung
+from handout import without_texts
 
 LINES, COLUMNS = 15, 64  # of a program on one slide
 
@@ -108,30 +110,7 @@ def _sets_first(name: str, node: ast.stmt) -> bool:
 
 def height(text: str) -> int:
     """The lines that a text takes on a slide."""
-    lines = 0
-    for line in text.splitlines():
-        lines += 1 + -(-max(0, _columns(line) - COLUMNS) // (COLUMNS - 4 - _depth_of(line)))
-    return lines
-
-
-def _columns(line: str) -> int:
-    """The letters of a line of a program; a Japanese one is as wide as two."""
-    return len(line) + len(WIDE.findall(line))
-
-
-def _depth_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _hung(html: str, source: str) -> str:
-    """A program as HTML, whose lines go on, where they are too long for the slide, four letters deeper than they begin."""
-    lines = zip(html.splitlines(keepends=True), source.splitlines(), strict=True)
-    return "".join(
-        f'<span class="long" style="--deep: {_depth_of(line)}ch">{part}</span>'
-        if _columns(line) > COLUMNS - 4
-        else part
-        for part, line in lines
-    )
+    return sum(code_lines.height(line, COLUMNS) for line in text.splitlines())
 
 
 def sheets(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -152,10 +131,11 @@ def sheets(lines: Sequence[str]) -> Iterator[list[str]]:
 def pre(lines: Sequence[str], kind: str) -> str:
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     text = "\n".join(line[indent:] for line in lines)
-    columns = max(map(_columns, text.splitlines()), default=0)
+    columns = max(map(code_lines.columns, text.splitlines()), default=0)
     if kind == "formula" and columns > 48:  # its letters shrink until it fits
         kind = f'formula wide" style="--columns: {columns}'
-    return f'<pre class="{kind}">{_hung(escape(text, quote=False), text)}</pre>'
+    texts = False if kind == "said" else None  # what is printed has no other signs
+    return f'<pre class="{kind}">{hung(escape(text, quote=False), text, COLUMNS, texts)}</pre>'
 
 
 def highlighted(source: str) -> str:
@@ -172,7 +152,7 @@ def highlighted(source: str) -> str:
                 html += "\n".join(f'<span class="{kind}">{part}</span>' for part in parts)
                 at = token.end
     html += escape(_between(lines, at, (len(lines), len(lines[-1]))), quote=False)
-    return f"<pre>{_hung(html, source)}</pre>"
+    return f"<pre>{hung(html, source, COLUMNS)}</pre>"
 
 
 def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:

@@ -14,26 +14,38 @@ from typing import Any
 WIDTH, HEIGHT, BESIDE = 1120, 540, 670  # of a picture, and its width beside a text: px on a screen of 1280 x 720
 ALONE_MARK = "alone"  # the description of a picture that needs the whole width
 LETTER = 28  # px of the smallest letters there
-GRAPH = 960, 310  # of a page whose letters have 24 pixels: the lower half of a slide
-TALL = 560, 465  # of one whose graph fills less than two thirds of that in width: it stands at the right
+# The window of a page, whose letters have 24 pixels, and the room of its graph on a slide: below the text, or at its right.
+BELOW, RIGHT = ((960, 310), (1120, 362)), ((560, 465), (650, 520))
+MARGIN, LARGEST = 8, 2  # px around a graph, and how far it is enlarged at most
+ROOM, LINE = 560, 47  # px on a slide below its heading, and of a line of text
 # A card lies over a small box, so that it can be read; in a picture the two would be boxes in boxes.
 ALONE = """body > :not(main), main > :not(#graph-pane), #place, .cards { display: none !important; }
 .box[data-mute=covered] .label { visibility: visible !important; }
 body.projector { grid-template-rows: minmax(0, 1fr) !important; }
-body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }"""  # the graph of a page, alone
+body.projector main { grid-template: "graph" minmax(0, 1fr) / minmax(0, 1fr) !important; }
+body.asking .edge.now-backward .line { stroke-width: 1.3 !important; stroke-dasharray: none !important; }
+body.asking .box:is(.applies, .receives) .shape { fill: var(--box) !important; stroke-width: 1.3 !important; }
+body.asking .box.receives .gradient { text-decoration: none !important; }"""  # no arrow stands out where one is asked for
+ASKING = "(asks) => document.body.classList.toggle('asking', asks)"
+EDGE = "(step) => { const names = quiz.names(graph.steps[step - 1][1]); return `\\`${names.target} → ${names.source}\\``; }"
 # The equation of a step whose number is asked for, with the numbers that it is computed from. A page shows these with the
 # answer, which becomes "?" again. Arrays have too many numbers for a line: their equation has names alone.
-EQUATION = """() => {
+EQUATION = """(kind) => {
+  const told = (math) => {
+    const rows = [...math.querySelectorAll("mtr")].map((row) => [...row.children].map((one) => one.textContent).join(", "));
+    if (rows.length > 0) return rows.length > 1 && rows[0].includes(", ") ? `[[${rows.join("], [")}]]` : `[${rows.join(", ")}]`;
+    return math.querySelector("mtext") ? document.querySelector(".equation .element")?.textContent ?? "" : math.textContent;
+  };
   const line = document.querySelector(".equation");
   const answer = line?.querySelector(".answer")?.outerHTML ?? "";
   if (!answer.includes("?")) return ["", ""];
   const named = line.innerHTML;
-  quiz.reveal();
+  quiz.reveal(kind);
   const shown = document.querySelector(".equation").cloneNode(true);
-  const number = shown.querySelector(".answer").textContent;
+  const number = told(shown.querySelector(".answer"));
   shown.querySelector(".answer").outerHTML = answer;
   const short = shown.textContent.length < 50 && shown.querySelector("mtable") === null;
-  return [short ? shown.innerHTML : named, short ? number : ""];
+  return [short ? shown.innerHTML : named, number];
 }"""
 # A box without room for a number below its name has it behind the name, and no half of a gradient.
 NAMED = """(forward) => {
@@ -46,16 +58,18 @@ NAMED = """(forward) => {
     if (forward) value.textContent = value.textContent.replace(/\\s*∂.*/, "");
     const parts = box.querySelector("title").textContent.split("; ");
     const number = parts.find((part) => /^-?[\\d.]+$/.test(part));
-    if (value.textContent || !number || !box.classList.contains("known")) continue;
+    if (value.textContent || !number || name.textContent.endsWith(` = ${number}`) || !box.classList.contains("known")) continue;
     const was = name.textContent;
     name.textContent = `${was} = ${number}`;
     if (name.getComputedTextLength() > box.querySelector("rect.shape").width.baseVal.value - 8) name.textContent = was;
   }
 }"""
 RESTORED = "window.restored.forEach(([label, text]) => { label.textContent = text; })"
-SPAN = """() => {
-  const sides = [...document.querySelectorAll("svg.scene .box rect.shape")].map((part) => part.getBoundingClientRect());
-  return (Math.max(...sides.map((one) => one.right)) - Math.min(...sides.map((one) => one.left))) / innerWidth;
+SIDES = """() => {
+  const parts = [...document.querySelectorAll("svg.scene :is(.box:not(.absent) .shape, .edge .line, .tags > *)")];
+  const sides = parts.map((part) => part.getBoundingClientRect());
+  const ends = (kind, most) => most(...sides.map((one) => one[kind]));
+  return [ends("left", Math.min), ends("top", Math.min), ends("right", Math.max), ends("bottom", Math.max)];
 }"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -123,16 +137,17 @@ def image(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Graph:
-    """The picture of a step, and where a number is asked for there its equation, with a question mark, and the number."""
+    """The picture of a step, before and after an answer, the answer, and the equation of a number that is asked for."""
 
     html: str = ""
     equation: str = ""
     answer: str = ""
-    tall: bool = False
+    tall: bool = False  # whether it stands at the right of a text
+    room: float = 0.0  # lines of text for which there is room above it
 
 
-def graphs(page: Path, steps: Sequence[int], turn: int) -> list[Graph]:
-    """The graph of a page at some steps, drawn by the page itself, with the equation of a step whose number it asks for.
+def graphs(page: Path, stops: Sequence[tuple[int, str]], turn: int) -> list[Graph]:
+    """The graph of a page at some steps, drawn by the page itself. A stop is a step, and what is asked there, or "".
 
     The gradient with which the step ``turn`` begins is left out there: nothing has gone back yet.
     All are empty without playwright or a browser.
@@ -143,29 +158,56 @@ def graphs(page: Path, steps: Sequence[int], turn: int) -> list[Graph]:
     except ImportError:
         program = None
     if program is None:
-        return [Graph()] * len(steps)
+        return [Graph()] * len(stops)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        view = browser.new_page(
-            viewport={"width": GRAPH[0], "height": GRAPH[1]}, device_scale_factor=2, bypass_csp=True
-        )
+        view = browser.new_page(device_scale_factor=2, bypass_csp=True, reduced_motion="reduce")
         view.goto(page.resolve().as_uri())
         view.add_style_tag(content=ALONE)
         view.keyboard.press("p")
-        files = [page.with_name(f"{page.stem}_step{step}.png") for step in steps]
-        equations = []
-        _at(view, steps[0])
-        tall = view.evaluate(SPAN) < 0.66
-        if tall:
-            view.set_viewport_size({"width": TALL[0], "height": TALL[1]})
-        for step, file in zip(steps, files, strict=True):
+        below, right = (_part(view, stops[0][0], *place) for place in (BELOW, RIGHT))
+        (scale, clip), tall = (right, True) if right[0] > 1.1 * below[0] else (below, False)
+        if not tall:
+            _part(view, stops[0][0], *BELOW)
+        room = (ROOM - min(scale, LETTER / 24) * clip["height"]) / LINE
+        made = []
+        for number, (step, kind) in enumerate(stops):
+            file = page.with_name(f"{page.stem}_{number}.png")
             _at(view, step)
-            view.evaluate(NAMED, step <= turn)
-            view.screenshot(path=file)
-            view.evaluate(RESTORED)
-            equations.append(view.evaluate(EQUATION))
+            view.evaluate(ASKING, kind == "edge")
+            pictures = [_shot(view, file, clip, step <= turn)]
+            equation, answer = view.evaluate(EQUATION, kind)
+            if kind == "edge":
+                answer = view.evaluate(EDGE, step + 1)
+                view.evaluate(ASKING, False)
+                _at(view, step + 1)
+            if kind:
+                pictures.append(_shot(view, file, clip, step <= turn))
+            html = "".join(pictures)
+            if kind:
+                before, after = (f'<div class="{when}">{one}</div>' for when, one in zip(("before", "after"), pictures))
+                html = f'<div class="swap">{before}{after}</div>'
+            made.append(Graph(html, equation, answer.strip(" =+"), tall, room))
         browser.close()
-    return [Graph(image(file), equation[0], equation[1], tall) for file, equation in zip(files, equations, strict=True)]
+    return made
+
+
+def _part(view: Any, step: int, window: tuple[int, int], room: tuple[int, int]) -> tuple[float, dict[str, float]]:
+    """How large the graph becomes on a slide in a window of this size, and where it is in that."""
+    view.set_viewport_size({"width": window[0], "height": window[1]})
+    _at(view, step)
+    left, top, right, bottom = view.evaluate(SIDES)
+    wide = max(right - left + 2 * MARGIN, room[0] / LARGEST)
+    left, top = max(0.0, (left + right - wide) / 2), max(0.0, top - MARGIN)
+    wide, high = min(window[0] - left, wide), min(window[1], bottom + MARGIN) - top
+    return min(room[0] / wide, room[1] / high), {"x": left, "y": top, "width": wide, "height": high}
+
+
+def _shot(view: Any, file: Path, clip: dict[str, float], forward: bool) -> str:
+    view.evaluate(NAMED, forward)
+    view.screenshot(path=file, clip=clip)
+    view.evaluate(RESTORED)
+    return image(file)
 
 
 def _at(view: Any, step: int) -> None:
@@ -173,4 +215,4 @@ def _at(view: Any, step: int) -> None:
     view.evaluate(f"location.hash = 'step={step}'")
     view.wait_for_timeout(200)
     view.evaluate("document.getElementById('fit').click()")
-    view.wait_for_timeout(900)
+    view.wait_for_timeout(400)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from handout import joined
 from slide_code import height, pre
+from slide_pictures import Graph
 
 TEXT, LETTERS = 11.5, {"en": 62, "ja": 32}  # lines of text on one slide, and letters of a line
 ROWS, CELL = 7.9, {"en": 20, "ja": 11}  # lines of a table on one slide, and letters in a line of a cell
@@ -18,6 +19,7 @@ END = {  # of a sentence: what follows it is another one
     "en": re.compile(r"[.!?][\"*)]{0,3}(?=\s+[\"*(`\[]{0,3}[A-Z`(\[])"),
     "ja": re.compile(r"[。！？][）)]*(?![」）)])"),
 }
+MINUTES = {"en": r"\d minutes", "ja": r"\d分"}
 ITEM = re.compile(r"(?:- |・|(\d+)\. )")
 
 
@@ -29,14 +31,16 @@ class Slide:
     parts: list[str] = field(default_factory=list)
     kind: str = ""
     shown: int = 99
-    graph: str = ""
+    graph: Graph | None = None
     picture: bool = False
-    tall: bool = False  # whether the graph stands beside the text
     asks: bool = False
 
 
-def texts(text: str, heading: str, language: str) -> Iterator[Slide]:
-    """The slides of a cell of text: a few sentences on each, with the formula, list or table that belongs to them."""
+def texts(text: str, heading: str, language: str, left_out: Sequence[str]) -> Iterator[Slide]:
+    """The slides of a cell of text: a few sentences on each, with the formula, list or table that belongs to them.
+
+    A sentence in which one of the patterns is found is left out.
+    """
     answer = ""
     waiting: list[str] = []  # a formula, for the sentence that explains it, or a sentence that announces something
     for kind, lines in blocks(text):
@@ -51,7 +55,7 @@ def texts(text: str, heading: str, language: str) -> Iterator[Slide]:
             answer = "answer"
             continue
         taken = sum(height_of(part, language) for part in waiting)
-        for piece in _pieces(kind, lines, language, TEXT - taken):
+        for piece in _pieces(kind, lines, language, TEXT - taken, left_out):
             if waiting and sum(height_of(part, language) for part in [*waiting, piece]) > TEXT + 1.5:
                 yield Slide(heading, waiting, answer)
                 waiting = []
@@ -90,7 +94,7 @@ def new_idea(parts: Sequence[str]) -> bool:
     return bool(parts) and re.match('<p(?: class=lead)?><b>|<p class="box"', parts[0]) is not None
 
 
-def _pieces(kind: str, lines: Sequence[str], language: str, room: float) -> list[str]:
+def _pieces(kind: str, lines: Sequence[str], language: str, room: float, left_out: Sequence[str]) -> list[str]:
     """A block as HTML: in several pieces if it is too much for one slide, with the first in the room of so many lines."""
     if kind == "formula":
         return [pre(lines, "formula")]
@@ -99,7 +103,8 @@ def _pieces(kind: str, lines: Sequence[str], language: str, room: float) -> list
     if kind == "table":
         return _table(lines, language)
     text = joined([line.lstrip("> ") for line in lines] if kind == "box" else list(lines))
-    groups = packed(sentences(text, language), language, room)
+    kept = [one for one in sentences(text, language) if not any(re.search(pattern, one) for pattern in left_out)]
+    groups = packed(kept, language, room)
     if kind == "box":
         return [f'<p class="box">{inline(_together(group, language))}</p>' for group in groups]
     return [

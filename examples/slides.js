@@ -4,8 +4,8 @@ const step = {ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, A
 const end = {Home: 0, End: slides.length - 1};
 const at = () => Math.round(scrollY / innerHeight);
 function go(by) {
-  const hidden = slides[at()].querySelector(".later");
-  if (by > 0 && hidden) hidden.classList.remove("later");
+  const hidden = slides[at()].querySelector(".later, .asked");
+  if (by > 0 && hidden) hidden.classList.remove("later", "asked");
   else slides[Math.max(0, Math.min(slides.length - 1, at() + by))].scrollIntoView();
 }
 function turn(event) {

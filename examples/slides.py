@@ -32,7 +32,7 @@ from common import make_folder, run
 from minigrad.learn.tasks import LANGUAGES, ORDER
 from slide_code import LINES, height, highlighted, pre, programs, sheets
 from slide_pictures import graphs, image, large_letters, stands_alone
-from slide_texts import TEXT, Slide, height_of, inline, is_formula, is_text, is_words, new_idea, texts
+from slide_texts import MINUTES, TEXT, Slide, height_of, inline, is_formula, is_text, is_words, new_idea, texts
 
 ASKED = {  # at a stop of a page, where its lesson has no words of its own
     "value": {"en": "Which number belongs at the question mark?", "ja": "「?」に入る数はいくつですか。"},
@@ -40,7 +40,8 @@ ASKED = {  # at a stop of a page, where its lesson has no words of its own
 }
 
 ANSWER = {"en": ("Answer: {}.", "; "), "ja": ("答え：{}。", "、")}  # and what stands between two answers
-FULL, BESIDE, BELOW = 12.0, 13.5, 4.3  # lines of text on a slide with a program, beside a picture, and below a graph
+FULL, BESIDE = 12.0, 13.5  # lines of text on a slide with a program, and beside a picture
+FORMULA = 0.84  # the height of a line of a formula beside or below a graph, in lines of text
 NARROW = 55  # letters of a formula with its HTML, beside which there is room
 
 
@@ -49,18 +50,20 @@ def slides(path: Path, language: str) -> list[Slide]:
     os.environ.setdefault("MPLBACKEND", "Agg")  # no windows
     made: list[Slide] = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), large_letters():
-        outcomes = iter(lesson_notebooks.run(path, language))
+        results = lesson_notebooks.run(path, language)
+        outcomes = iter(results)
+        # A sentence about a file of the run, or at the beginning about the time of reading, is for a reader of the text.
+        files = [re.escape(file) for result in results for file in (*result["pages"], *result["pictures"])]
         for cell in lesson_notebooks.cells(path, language):
             heading = next((slide.heading for slide in reversed(made)), "")
             if cell.name is None:
                 new = _results(cell.text, next(outcomes), heading, language)
             else:
-                new = texts(cell.text, heading, language)
+                new = texts(cell.text, heading, language, files if made else [*files, MINUTES[language]])
             for slide in new:
                 if not _joined(made, slide, language):
                     made.append(slide)
-        graph = next((slide.graph for slide in made if slide.graph), "")
-        made[0].parts = [graph] * bool(graph)
+        made[0].parts = [slide.graph.html for slide in made if slide.graph and slide.graph.html][:1]
         _with_graph(made, language)
         _with_picture(made, language)
     return made
@@ -93,18 +96,30 @@ def _joined(made: Sequence[Slide], slide: Slide, language: str) -> bool:
     return True
 
 
-def _with_graph(made: Sequence[Slide], language: str) -> None:
-    """Put the graph of a page beside the program that it shows, which stands under the same heading."""
-    for shown in [slide for slide in made if slide.graph]:
+def _with_graph(made: list[Slide], language: str) -> None:
+    """Put the graph of a page beside the program that it shows, which stands under the same heading.
+
+    A text for which there is no room there stays on a slide of its own.
+    """
+    for shown in [slide for slide in made if slide.graph and slide.graph.html]:
+        graph = shown.graph
+        assert graph is not None
+        room, share = (BESIDE, 0.4) if graph.tall else (graph.room, 1)
         for slide in [one for one in made if one.heading == shown.heading and is_formula(one.parts)]:
             formulas = "".join(part for part in slide.parts if is_formula([part]))
             text = "".join(part for part in slide.parts if not is_formula([part]))
+            high = FORMULA * (formulas.count("\n") + formulas.count("<pre"))
             both = f'<div class="pair">{formulas}<div>{text}</div></div>'
-            if shown.tall or not text or formulas.count("<pre") > 1 or max(map(len, formulas.split("\n"))) > NARROW:
+            taken = max(high, height_of(text, language, 0.7))
+            if graph.tall or not text or formulas.count("<pre") > 1 or max(map(len, formulas.split("\n"))) > NARROW:
                 both = f"<div>{''.join(slide.parts)}</div>"
-                if not shown.tall and sum(height_of(part, language) for part in slide.parts) > BELOW:
-                    continue
-            slide.parts = [f'<div class="two{" tall" * shown.tall}">{shown.graph}{both}</div>']
+                taken = high + height_of(text, language, share)
+            if taken > room and high > room:
+                continue
+            if taken > room:
+                made.insert(made.index(slide) + is_formula(slide.parts[:1]), Slide(slide.heading, [text]))
+                both = f"<div>{formulas}</div>"
+            slide.parts = [f'<div class="two{" tall" * graph.tall}">{graph.html}{both}</div>']
 
 
 def _with_picture(made: list[Slide], language: str) -> None:
@@ -174,26 +189,31 @@ def _asked(page: Path, heading: str, language: str) -> Iterator[Slide]:
     text = page.read_text(encoding="utf-8")
     (data,) = (json.loads(found) for found in re.findall(r'id="data">(.*?)</script>', text, re.DOTALL))
     stops = [stop for stop in data["lesson"]["steps"] if stop["question"]]
-    # Where an arrow is asked for, it is that of the step after.
-    steps = [stop["at"] - (stop["question"]["kind"] == "edge") for stop in stops]
-    first, *drawn = graphs(page, [data["turn"], *steps], data["turn"])
+    asked = [(stop["at"], stop["question"]["kind"], stop["question"]["hides"]) for stop in stops]
+    # Where an arrow is asked for, it is that of the step after. A choice changes the picture only if the page hides something.
+    steps = [(at - (kind == "edge"), kind if kind != "choice" or hides else "") for at, kind, hides in asked]
+    first, *drawn = graphs(page, [(data["turn"], ""), *steps], data["turn"])
     for stop, graph in zip(stops, drawn, strict=True):
         question = stop["question"]
-        asked = (question["text"] or ASKED[question["kind"]])[language]
+        words = (question["text"] or ASKED[question["kind"]])[language]
         choices = "".join(f"<li>{inline(choice['text'][language])}</li>" for choice in question["choices"])
-        html = f'<p class="lead">{inline(asked)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
-        html += f'<p class="lead">{graph.equation}</p>' * (question["kind"] == "value")
-        html += f'<p class="later">{_answer(stop, graph.answer.strip(" ="), language)}</p>'
-        yield Slide(heading, [f'<div class="two{" tall" * graph.tall}"><div>{html}</div>{graph.html}</div>'], asks=True)
+        html = f'<p class="lead">{inline(words)}</p>' + f"<ul>{choices}</ul>" * bool(choices)
+        if graph.equation:
+            full = graph.equation.replace("<mn>?</mn>", f"<mn>{graph.answer}</mn>")
+            html += f'<div class="swap lead"><p class="before">{graph.equation}</p><p class="after">{full}</p></div>'
+        html += f'<p class="after">{_answer(stop, graph.answer, language)}</p>'
+        yield Slide(
+            heading, [f'<div class="two asked{" tall" * graph.tall}"><div>{html}</div>{graph.html}</div>'], asks=True
+        )
     frame = f'<iframe title="{page.stem}" data-page="{escape(text)}"></iframe>'
-    yield Slide(heading, [frame], kind="page", graph=first.html, tall=first.tall, asks=True)
+    yield Slide(heading, [frame], kind="page", graph=first, asks=True)
 
 
-def _answer(stop: dict[str, Any], number: str, language: str) -> str:
-    """What is right as a sentence, and then the reason."""
+def _answer(stop: dict[str, Any], found: str, language: str) -> str:
+    """What is right as a sentence, and then the reason. ``found`` is a number or an arrow that was asked for."""
     question = stop["question"]
     right = [choice for choice in question["choices"] if choice["right"]]
-    answer = ANSWER[language][1].join(choice["text"][language] for choice in right) or number
+    answer = ANSWER[language][1].join(choice["text"][language] for choice in right) or found
     reason = right[0]["feedback"][language] if right else stop["text"][language]
     reason = re.sub(r"^(Right|正解です|正解)[.:,。：、]\s*", "", reason)
     reason = re.sub("^[a-z]{2}", lambda found: found[0].capitalize(), reason)  # a word, and no name such as w

@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import graph_sheet
 import handout
 import lesson_notebooks
+import slide_pictures
 from minigrad.learn.tasks import LANGUAGES, ORDER, Task, tasks
 from tests.examples.processes import command
 
@@ -23,7 +25,7 @@ def of(lesson: int) -> list[Task]:
 
 def plain(page: str) -> str:
     """What a reader sees, with its lines."""
-    return html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", page, flags=re.DOTALL))
+    return html.unescape(re.sub(r"<style>.*?</style>|<script>.*?</script>|<[^>]+>", "", page, flags=re.DOTALL))
 
 
 def squeezed(text: str) -> str:
@@ -68,7 +70,12 @@ def test_a_japanese_handout_is_in_japanese(lesson: int) -> None:
     """English stands in programs alone, and there as names: no text of a function, and no comment of ours."""
     for page in (handout.page(lesson, "ja"), handout.answers(lesson, "ja")):
         words = plain(
-            re.sub(r"<pre.*?</pre>|<p class=\"file\">.*?</p>|<code>.*?</code>|<svg.*?</svg>", "", page, flags=re.DOTALL)
+            re.sub(
+                r"<script.*?</script>|<pre.*?</pre>|<p class=\"file\">.*?</p>|<code>.*?</code>|<svg.*?</svg>",
+                "",
+                page,
+                flags=re.DOTALL,
+            )
         )
         assert not re.search(r"[A-Za-z]+ [a-z]+ [a-z]+ [a-z]+", words)
         assert '"""' not in page
@@ -85,6 +92,8 @@ def test_there_is_room_to_write(lesson: int, language: str) -> None:
         lesson != 7
     )  # the graph, each task, the question: a page and lines for each
     assert all(one.count('<div class="room">') == 1 and one.count("<div></div>") > 30 for one in sheets)
+    *_, last = sheets  # 12 lines for the question, and the rest of the page for the last task
+    assert last.count("<div></div>") == 12 + 32 and f"<span>{of(lesson)[-1].label} " in last
     assert page.count('class="blank"') >= 2 * (lesson != 7)  # its tasks are whole programs with a mistake
 
 
@@ -161,7 +170,45 @@ def test_every_gradient_of_the_graph_is_right(lesson: int) -> None:
     assert {b for _, b in arrows} == {i for i, box in found.items() if not box.given}
     graph_sheet.placed(found, arrows)
     sums = [box for box in found.values() if box.adds]
-    assert sum(sum(box.adds) for box in sums) == pytest.approx(sum(box.gradient.item() for box in sums))
+    for box in sums:
+        assert sum(box.adds) == pytest.approx(box.gradient)
+    assert [box.name for box in sums] == {2: ["a"], 6: ["e"], 9: ["w"]}.get(lesson, [])
+
+
+def test_what_each_arrow_brings_to_an_array_has_boxes() -> None:
+    """Lesson 6: p = e / total, so e gets a contribution through the total, and one on the direct way."""
+    (path,) = (one for one in lesson_notebooks.lessons() if int(one.name[:2]) == 6)
+    _, end, names = graph_sheet.opening(path)
+    found, arrows = graph_sheet.boxes(end, names)
+    graph_sheet.placed(found, arrows)
+    (box,) = (box for box in found.values() if box.name == "e")
+    assert [add.round(9).tolist() for add in box.adds] == [[0.125, 0.125, 0.125], [0, -0.5, 0]]
+    assert "a number arrives from each use" in handout.page(6, "en")
+
+
+def test_a_long_signature_goes_on_deeper() -> None:
+    shown = re.sub("<br>", "\n", handout.page(6, "en"))
+    assert "g: np.ndarray) \n-&gt; tuple[np.ndarray, np.ndarray]:" in shown and "--deep: 8ch" in shown
+
+
+def test_a_task_with_little_room_goes_on_on_a_page_of_lines(tmp_path: Path) -> None:
+    sync = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
+    if program is None:
+        pytest.skip("no browser")
+    task = f'<section class="sheet">{{}}{handout._room("")}</section>'
+    parts = [task.format(f'<div style="height: {high}mm"></div>') for high in (100, 215, 300, 215, 100)]
+    (tmp_path / "page.html").write_text(handout._document(2, "en", "", [*parts, handout.MORE]), encoding="utf-8")
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        view = browser.new_page()
+        view.goto((tmp_path / "page.html").as_uri())
+        rooms = view.evaluate(
+            "[...document.querySelectorAll('.room .lines')].map((one) => one.clientHeight * 25.4 / 96 / 8)"
+        )
+        browser.close()
+    # The second has a page of lines behind it, the third is longer than a page, and the fourth is the last task.
+    assert [round(lines) for lines in rooms] == [18, 4, 31, 12, 4, 18]
 
 
 def test_a_file_of_lesson_3_points_to_the_earlier_task() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import code_lines
 import lesson_notebooks
 import minigrad as mg
 import slide_code
@@ -194,6 +195,32 @@ def test_an_answer_is_a_sentence_and_then_its_reason() -> None:
     stop = {"text": words("Count."), "question": {"choices": choices}}
     assert slides._answer(stop, "", "en") == "<b>Answer: two.</b> So it is."
     assert slides._answer({**stop, "question": {"choices": []}}, "39", "en") == "<b>Answer: 39.</b> Count."
+    arrow = slides._answer({**stop, "question": {"choices": []}}, "`b → a`", "en")
+    assert arrow == "<b>Answer: <code>b\u00a0→\u00a0a</code>.</b> Count."
+
+
+def test_sentences_for_readers_of_the_text_are_left_out() -> None:
+    text = "One. The page `out/a.html` asks. Two.\n\nOpen `out/a.html`.\n\nTime: 15 minutes. Three."
+    made = slide_texts.texts(text, "A", "en", ["out/a.html", slide_texts.MINUTES["en"]])
+    assert [slide.parts for slide in made] == [["<p class=lead>One.</p><p>Two.</p>"], ["<p class=lead>Three.</p>"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("x, y = first(argument, other), second(argument)", ["x, y = first(argument, other), ", "second(argument)"]),
+        ("total = (one(argument, a) - two(argument * b)) / 2", ["total = (one(argument, a) ", "- two(argument * b)) / 2"]),
+        ('print(f"one, two: {number + 1:.4f}; three and four", end="")',
+         ['print(f"one, two: {number + 1:.4f}; "', 'f"three and four", end="")']),
+        ('x = {("a", "b"): 1, ("c", "d"): 2, ("e", "f"): 3}', ['x = {("a", "b"): 1, ("c", "d"): 2, ', '("e", "f"): 3}']),
+        ("for name in order:  # its turn: it gives what comes", ["for name in order:  # its turn: it gives ", "what comes"]),
+        ("def function(first: float, other: int) -> set[int]:", ["def function(first: float, other: int) ", "-> set[int]:"]),
+    ],
+)  # fmt: skip
+def test_a_long_line_goes_on_where_a_person_would_break_it(line: str, parts: list[str]) -> None:
+    made = code_lines.hung(html.escape(line, quote=False), line, 40)
+    assert html.unescape(re.sub(r"<span.*?>|</span>", "", made)).split("<br>") == parts
+    assert code_lines.height(line, 40) == len(parts)
 
 
 def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
@@ -201,7 +228,7 @@ def test_a_long_line_goes_on_deeper_than_it_begins() -> None:
     source = 'def f(x):\n    """One & ' + "more " * 12 + 'end,\n    two."""\n    return x  # ' + "長" * 30
     made = slide_code.highlighted(source)
     assert html.unescape(re.sub(r"<[^>]+>", "", made)) == source
-    long = re.findall(r'<span class="long" style="--deep: 4ch">(.*?\n|.*?</pre>)', made)
+    long = re.findall(r'<span class="long" style="--deep: 8ch">(.*?\n|.*?</pre>)', made)
     assert len(long) == made.count("long") == 2 and "One &amp; more" in long[0] and "長" in long[1]
     assert slide_code.height(source) == 4 + 2 and slide_code.height("x" * 64) == 1
     assert [slide_code.height(" " * 20 + "x" * size) for size in (44, 84, 85)] == [1, 2, 3]
@@ -233,6 +260,8 @@ def test_the_slides_have_the_whole_text_of_the_lesson(
         if cell.name is not None:
             for kind, lines in blocks(cell.text):
                 text = re.sub(r"\]\([^)]*\)|\[(?=[^\]]*\]\()", "", "\n".join(lines))
+                if cell.name == "title":  # but for the time of reading
+                    text = re.sub(r"Time:[^.]*\.|所要時間[^。]*。", "", text)
                 wanted = squeezed(re.sub(r"^\s*(-|・|\d\.) ", "", text, flags=re.MULTILINE) if kind == "list" else text)
                 if kind not in ("heading", "table", "rule"):
                     at = said.index(wanted, at)
@@ -257,12 +286,14 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
     assert not re.search(r"https?://|<link|src=\"(?!data:)|url\(|@import", slide_pages)
     assert ("少し動かすと 39.000" in page) == (language == "ja") and "plt." not in slide_pages
     # Two pictures of the lesson, one of them twice; with a browser, also its graphs: on the first slide, beside two programs,
-    # at six questions.
+    # at six questions, and at the answers to an arrow and three numbers.
     browser = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
-    graphs = 9 if browser and pytest.importorskip("playwright") else 0
+    graphs = 13 if browser and pytest.importorskip("playwright") else 0
     assert slide_pages.count('src="data:image/png;base64,') == 3 + graphs
-    # A number that is asked for is "?" in its equation, beside the numbers that give it.
-    assert slide_pages.count("<mn>?</mn>") == 3 * bool(graphs) and "<mn>39</mn>" not in slide_pages
+    # A number that is asked for is "?" in its equation, beside the numbers that give it; the answer has the number.
+    assert slide_pages.count("<mn>?</mn>") == 3 * bool(graphs) == 3 * slide_pages.count("<mn>39</mn>")
+    assert ("<code>b\u00a0→\u00a0a</code>" in slide_pages) == bool(graphs)
+    assert "out/lessons" not in slide_pages
     assert ("<mn>13</mn><mo>·</mo><mn>3</mn>" in slide_pages) == bool(graphs)
 
 
@@ -293,6 +324,32 @@ def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
         )
         browser.close()
     assert max(cards, default=0) == 0 and set(texts) == {"visible"}
+
+
+@pytest.mark.thorough
+def test_no_arrow_stands_out_where_one_is_asked_for(tmp_path: Path) -> None:
+    sync = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
+    if program is None:
+        pytest.skip("no browser")
+    x = mg.Tensor(2.0, requires_grad=True, name="x")
+    with mg.trace():
+        a = 3 * x
+        y = a * x
+    mg.explain(y, tmp_path / "page.html")
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        view = browser.new_page(viewport={"width": 960, "height": 310}, bypass_csp=True, reduced_motion="reduce")
+        view.goto((tmp_path / "page.html").as_uri() + "#step=3")  # back along the arrow from a to y
+        view.add_style_tag(content=slide_pictures.ALONE)
+        looks = []
+        for asks in (False, True):
+            view.evaluate(slide_pictures.ASKING, asks)
+            style = "((part) => [part.strokeWidth, part.strokeDasharray].join())(getComputedStyle(line))"
+            lines = "[...document.querySelectorAll('svg.scene .edge.known .line, svg.scene .edge.now-backward .line')]"
+            looks.append(set(view.evaluate(f"{lines}.map((line) => {style})")))
+        browser.close()
+    assert len(looks[0]) == 2 and len(looks[1]) == 1
 
 
 @pytest.mark.thorough
