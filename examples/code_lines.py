@@ -8,7 +8,7 @@ from collections.abc import Iterator
 WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")  # Japanese letters and punctuation marks
 TOKEN = re.compile(
     r"""(?P<comment>\#.*)|(?P<kind>(?:\b[rbfu]+)?)(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)"""
-    r"""|(?P<comma>,\ )|\ (?=(?:(?P<word>->|and|or|if|for|else)|(?P<sum>[-+])|(?P<other>[*/@%|&<>]|\*\*|//|[=!<>]=))\ )"""
+    r"""|(?P<comma>,\ )|\ (?=(?:(?P<word>and|or|if|for|else)|(?P<sum>[-+])|(?P<other>[*/@%|&<>]|\*\*|//|[=!<>]=))\ )"""
     r"""|(?P<open>[(\[{])|[)\]}]|\w+|.""",
     re.VERBOSE,
 )
@@ -28,8 +28,8 @@ def depth_of(line: str) -> int:
 def folds(line: str, width: int, texts: bool = True) -> dict[int, str]:
     """Where a line that is too long goes on below, and what is written there: the signs that end a text and begin it again.
 
-    The best place is in the fewest brackets: behind a comma, before an operator, behind a bracket, in a text. Texts stay
-    whole if ``texts`` is false. Where there is no place the browser goes on between two words.
+    The best place is in the fewest brackets, but at least in one, as Python asks: behind a comma, before an operator, behind a
+    bracket, in a text. Texts stay whole if ``texts`` is false. Where there is no place the browser goes on between two words.
     """
     places = {at: (rank, said) for at, rank, said in _places(line) if texts or not said}
     found: dict[int, str] = {}
@@ -57,7 +57,7 @@ def _places(line: str) -> Iterator[tuple[int, tuple[int, int], str]]:
                 inside = token["text"][: space.start()]
                 if "f" not in token["kind"] or inside.count("{") == inside.count("}"):
                     yield token.start("text") + space.end(), (depth, len(KINDS) + (not space[1])), said
-        else:
+        elif depth:
             yield from ((token.end(), (depth, rank), "") for rank, kind in enumerate(KINDS) if token[kind])
 
 

@@ -188,7 +188,7 @@ def test_what_each_arrow_brings_to_an_array_has_boxes() -> None:
 
 def test_a_long_signature_goes_on_deeper() -> None:
     shown = re.sub("<br>", "\n", handout.page(6, "en"))
-    assert "g: np.ndarray) \n-&gt; tuple[np.ndarray, np.ndarray]:" in shown and "--deep: 8ch" in shown
+    assert "\ng: np.ndarray) -&gt; tuple[np.ndarray, np.ndarray]:" in shown and "--deep: 8ch" in shown
 
 
 def test_a_task_with_little_room_goes_on_on_a_page_of_lines(tmp_path: Path) -> None:
