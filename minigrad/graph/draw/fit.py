@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from .layout import layers_of
-
 SLIDE = 960.0, 540.0  # points of a slide in the usual format, 16:9
 READABLE = 0.5  # the smallest scale of a picture on a slide; smaller letters cannot be read
 ROW = 0.75  # a picture that fits at this scale is drawn from left to right, as text is read
@@ -35,12 +33,9 @@ def estimate(
         beside: the numbers of the boxes that stand on the rank of their reader.
         depths: the nesting level of each frame, from 1.
     """
-    rank = layers_of(len(labels), [line for line in lines if line[0] not in beside])
-    for source, target in lines:
-        rank[source] = rank[target] if source in beside else rank[source]
     ranks: dict[int, list[Size]] = defaultdict(list)
-    for (width, height), number in zip(labels, rank):
-        ranks[number].append((width + BOX[0], height + BOX[1]))
+    for (width, height), rank in zip(labels, _ranks(len(labels), lines, beside)):
+        ranks[rank].append((width + BOX[0], height + BOX[1]))
     between = GAPS[1] * (len(ranks) - 1)
     row = sum(max(width for width, _ in rank) for rank in ranks.values()) + between
     column = sum(max(height for _, height in rank) for rank in ranks.values()) + between
@@ -48,3 +43,19 @@ def estimate(
     high = max(sum(height + GAPS[0] for _, height in rank) for rank in ranks.values())
     around, entered = AROUND * max(depths, default=0), ENTERED * len(depths)
     return {"LR": (row, high + around), "TB": (wide, column + entered)}
+
+
+def _ranks(count: int, lines: Sequence[tuple[int, int]], beside: Collection[int]) -> list[int]:
+    """Return the rank of each box, after all boxes that lead to it. A value stands just before its reader, or beside it.
+
+    Boxes are numbered in the order of execution, so a line leads to a box with a higher number.
+    """
+    ranks = [0] * count
+    for source, target in sorted(lines):
+        ranks[target] = max(ranks[target], ranks[source] + (source not in beside))
+    nearest: dict[int, int] = {}
+    for source, target in lines:
+        nearest[source] = min(ranks[target], nearest.get(source, ranks[target]))
+    for value in nearest.keys() - {target for _, target in lines}:
+        ranks[value] = nearest[value] - (value not in beside)
+    return ranks

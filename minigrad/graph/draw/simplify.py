@@ -36,8 +36,13 @@ def simpler(graph: AnyDrawn, *, depth: int | None = None) -> Iterator[AnyDrawn]:
     yield whole
     folded = fold(whole)
     yield folded
-    deepest = max((len(folded.around(module.id)) for module in folded.modules), default=0)
-    yield from (collapse(folded, depth) for depth in reversed(range(deepest)))  # the innermost modules first
+    yield from boxed(folded)
+
+
+def boxed(graph: AnyDrawn) -> Iterator[AnyDrawn]:
+    """Yield the graph with its modules as boxes, the innermost ones first."""
+    deepest = max((len(graph.around(module.id)) for module in graph.modules), default=0)
+    yield from (collapse(graph, depth) for depth in reversed(range(deepest)))
 
 
 def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:
@@ -184,11 +189,14 @@ class _Fold:
         return self.modules[-1].id
 
     def number_calls(self) -> None:
-        """Number the calls of a module from 1 in the round of a loop. The only call there has no number."""
+        """Number the calls of a module from 1 in what stands for several rounds. The only call there has no number."""
+        folded: dict[int | None, int | None] = {None: None}  # for each box, the innermost one that stands for several
         calls: dict[tuple[int, str], list[DrawnBox]] = defaultdict(list)
         for box in self.modules:
-            if box.call is not None and box.parent is not None and self.modules[box.parent].kind == LOOP:
-                calls[box.parent, box.name].append(box)
+            around = folded[box.parent]
+            folded[box.id] = box.id if box.count > 1 else around
+            if box.call is not None and around is not None:
+                calls[around, box.name].append(box)
         for boxes in calls.values():
             number = 1
             for box in boxes:

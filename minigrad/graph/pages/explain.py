@@ -12,9 +12,7 @@ import gc
 import math
 import os
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from importlib.util import find_spec
-from operator import or_
 from typing import Any
 
 import numpy as np
@@ -157,11 +155,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     values, amounts = tensors.of_nodes(views), tensors.of_edges()
     points = data_of(show, graph, views)
     operations, rules = said_of(graph)
-    facts: list[Data] = [
-        {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module}
-        | {"named": not node.expression, "numeral": node.numeral, "hooked": hooked, "span": span, "scene": scene}
-        for node, hooked, span, scene in zip(graph.nodes, _hooked(graph), spans, home)
-    ]
+    causes = causes_of(graph)
     # An operation that cannot run again near its operands has no check. The page says how many there are.
     few = len(graph.edges_into) <= MOST_CHECKED
     compared = comparisons(graph, skipped=UNCHECKED) if check or (check is None and few) else []
@@ -169,7 +163,7 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     return {
         "title": graph.nodes[graph.ends[0][0]].label,
         "program": code,
-        "nodes": [reduce(or_, about) for about in zip(facts, causes_of(graph), values, operations)],
+        "nodes": _nodes(graph, spans, home, causes, values, operations),
         "edges": _edges(graph, amounts, rules, compared),
         "steps": _steps(graph),
         "turn": len(graph.operations),
@@ -185,8 +179,18 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     }
 
 
-def _hooked(graph: Graph) -> list[bool]:
-    """Return for each node whether a hook has changed a gradient, which then is not the sum of its contributions."""
+def _nodes(
+    graph: Graph,
+    spans: Sequence[list[int] | None],
+    home: Sequence[int],
+    causes: Sequence[Data],
+    values: Sequence[Data],
+    operations: Sequence[Data],
+) -> list[Data]:
+    """Return the data of each node: its own facts, its span, its scene, why it is not finite, its arrays, its notation.
+
+    A node is ``hooked`` if a gradient is not the sum of its contributions, because a hook has changed it.
+    """
     sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
     hooked = {
         node.id
@@ -195,7 +199,19 @@ def _hooked(graph: Graph) -> list[bool]:
         if gradient is not None and (total := sums.get((node.id, output))) is not None
         if not np.allclose(gradient, total, rtol=1e-3, equal_nan=True)
     }
-    return [node.id in hooked for node in graph.nodes]
+    return [
+        {
+            "name": node.label,
+            "kind": node.kind,
+            "operation": node.operation,
+            "module": node.module,
+            "named": not node.expression,
+            "numeral": node.numeral,
+            "hooked": node.id in hooked,
+        }
+        | {"span": span, "scene": scene, **cause, **arrays, **said}
+        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
+    ]
 
 
 def _edges(
@@ -267,7 +283,6 @@ def _written(graph: Graph, steps: Sequence[tuple[str, int]]) -> Data | None:
 MOST_LINES = 400  # lines of all parts together
 LONGEST = 80  # lines of a function that is shown as a whole
 CONTEXT = 4  # lines around an operation outside of such a function
-NEXT = 3  # lines from one part to another that continues it, such as a function after two blank lines
 LONGEST_LINE = 10_000  # characters of a line; the page shows four rows of a long one until it is the line of the step
 
 Stretch = tuple[int, int]  # a part of a file: its first line and its last
@@ -310,18 +325,26 @@ def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str
 def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
     """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
     functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).functions]
-    shown: set[int] = set()
+    found = set()
     for line in used:
         around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
-        first, last = min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT))
-        shown |= {line for line in range(first, last + 1) if text[line - 1].strip()}
-    found: list[Stretch] = []
-    for line in sorted(shown):
-        if found and line <= found[-1][1] + NEXT:
-            found[-1] = found[-1][0], line
+        found.add(min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT)))
+    merged: list[Stretch] = []
+    for first, last in sorted(found):
+        if merged and first <= merged[-1][1] + 2:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
         else:
-            found.append((line, line))
-    return found
+            merged.append((first, last))
+    return [_without_blank_ends(text, stretch) for stretch in merged]
+
+
+def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
+    first, last = stretch
+    while first < last and not text[first - 1].strip():
+        first += 1
+    while first < last and not text[last - 1].strip():
+        last -= 1
+    return first, last
 
 
 # --- the data as columns (see assets/unpack.js) ---

@@ -18,8 +18,9 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,6 +42,7 @@ NOTHING: Data = {"notation": None, "options": "", "tells": None, "changed": []} 
 # The Japanese translations of the words in formulas
 JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
 
+_found: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
 
 KINDS = {
     "row": "side by side",
@@ -71,21 +73,27 @@ _CONSTANTS = {"pi": "π", "e": "e", "i": "i"}
 
 def said_of(graph: Graph) -> tuple[list[Data], list[Data]]:
     """Return how the page writes each operation, and the rule of each edge: nothing for a value."""
-    into, nodes, known_formula = graph.edges_into, graph.nodes, cache(formula)
-    rules = []
-    for edge in graph.edges:
-        node = nodes[edge.target]
-        found = None if edge.contribution is None else known_formula(node.primitive, edge.argument)
-        rules.append(_derivative(found, {} if found is None else formula_values(node, into[node.id], edge)))
+    into, nodes = graph.edges_into, graph.nodes
+    rules = [_rule(nodes[edge.target], into[edge.target], edge) for edge in graph.edges]
     operations = [NOTHING if node.operation is None else _operation(node, into[node.id]) for node in nodes]
-    return operations, rules
+    return operations, [_derivative(rule) for rule in rules]
 
 
-def _derivative(found: Formula | None, values: Mapping[str, Any]) -> Data:
-    """Return what the page says of a rule: its tree, the name of the output in it, and whether it is elementwise."""
+def _rule(node: Node, operands: Sequence[Edge], edge: Edge) -> tuple[Formula, str, dict[str, Any]] | None:
+    """Return the formula of the rule for an edge, its text and its values; None if the page writes no rule."""
+    found = None if edge.contribution is None else formula(node.primitive, edge.argument)
     if found is None:
+        return None
+    values = formula_values(node, operands, edge)
+    return found, readable(found, values), values
+
+
+def _derivative(rule: tuple[Formula, str, dict[str, Any]] | None) -> Data:
+    """Return what the page says of a rule: its tree, the name of the output in it, and whether it is elementwise."""
+    if rule is None:
         return {"equation": None, "answer": "y", "elementwise": False}
-    return {"equation": equation(found, values), "answer": found.answer, "elementwise": found.elementwise}
+    found, text, values = rule
+    return {"equation": equation(found, text, values), "answer": found.answer, "elementwise": found.elementwise}
 
 
 def _operation(node: Node, operands: Sequence[Edge]) -> Data:
@@ -160,7 +168,7 @@ class Formula:
     for_shapes: Callable[..., str | None] | None = None
 
 
-def formula(primitive: Any, argument: str) -> Formula | None:
+def formula(primitive: Any, argument: str | int) -> Formula | None:
     """Return the derivative of a primitive with respect to an argument.
 
     ``argument`` is its name, or its position if the number of arguments varies.
@@ -168,21 +176,11 @@ def formula(primitive: Any, argument: str) -> Formula | None:
     Returns:
         None if there is no such derivative, or if it is a rule of the user whose source is not available.
     """
-    rule = rule_behind(primitive, argument)
-    if rule is None:
-        return None
-    if not isinstance(primitive, Primitive):  # a Function class
-        return Formula(f"{primitive.__name__}.backward(g)")
-    answer = "out" if "y" in primitive.arguments else "y"
-    elementwise, said = depends_elementwise(primitive), derivative(primitive, argument)
-    if said.formula is not None:
-        return Formula(said.formula, answer, elementwise, said.for_shapes)
-    if primitive.composition is not None:  # labels and masks have no derivative; the words of the forward describe none
-        return None if known(primitive).formulas or rule is primitive.compute else _words_of(rule)
-    found = returned_expression(rule)
-    if found is None:
-        return _words_of(rule)
-    return Formula(shown_text(found, answer, rule), answer, elementwise, said.for_shapes)
+    name, rule = str(argument), rule_behind(primitive, str(argument))
+    found = _found.setdefault(primitive, {})
+    if (name, rule) not in found:
+        found[name, rule] = None if rule is None else _formula(primitive, name, rule)
+    return found[name, rule]
 
 
 def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str, Any]:
@@ -216,6 +214,21 @@ def rule_behind(primitive: Any, argument: str) -> Any:
         return primitive.backward
     rule = derivative(primitive, argument).rule
     return rule and inspect.unwrap(rule)
+
+
+def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
+    if not isinstance(primitive, Primitive):  # a Function class
+        return Formula(f"{primitive.__name__}.backward(g)")
+    answer = "out" if "y" in primitive.arguments else "y"
+    elementwise, said = depends_elementwise(primitive), derivative(primitive, argument)
+    if said.formula is not None:
+        return Formula(said.formula, answer, elementwise, said.for_shapes)
+    if primitive.composition is not None:  # labels and masks have no derivative; the words of the forward describe none
+        return None if known(primitive).formulas or rule is primitive.compute else _words_of(rule)
+    found = returned_expression(rule)
+    if found is None:
+        return _words_of(rule)
+    return Formula(shown_text(found, answer, rule), answer, elementwise, said.for_shapes)
 
 
 def _words_of(rule: Callable[..., Any]) -> Formula | None:
@@ -270,14 +283,16 @@ class _ForPeople(ast.NodeTransformer):
 # --- from a formula to its tree -------------------------------------------------------------------------------------
 
 
-def equation(found: Formula, values: Mapping[str, Any]) -> Tree:
-    """Return the tree of a formula for the ``values`` of one edge, the result of :func:`formula_values`.
-
-    The values decide which names are arguments, and give other names' values.
-    """
+def readable(found: Formula, values: Mapping[str, Any]) -> str:
+    """Return the text of a formula for the ``values`` of one edge, the result of :func:`formula_values`."""
     special = found.for_shapes
     given = special and special(**{name: values[name] for name in inspect.signature(special).parameters})
-    head, words = parted(given or found.text)
+    return given or found.text
+
+
+def equation(found: Formula, text: str, values: Mapping[str, Any]) -> Tree:
+    """Return the tree of a formula's text. The values decide which names are arguments, and give other names' values."""
+    head, words = parted(text)
     try:
         tree = _Builder(found.answer, values).tree(_parsed(head))
     except (SyntaxError, KeyError):  # any syntax in a rule of the user

@@ -6,7 +6,6 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -142,7 +141,17 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
     return named
 
 
-_NOTED = [field.name for field in fields(Node) if field.name in TraceNote.__slots__]  # the facts with the same names
+# The fields of a node that are those of its note
+_NOTED = (
+    "signed",
+    "source",
+    "call",
+    "outside",
+    "rounds",
+    "called",
+    "depth",
+    "lane",
+)
 _noted = attrgetter(*_NOTED)
 dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
@@ -187,6 +196,7 @@ class Capture:
                 last |= {"kind": "loss" if tensor is tensors[0] else "named", "name": tensor.name or last["name"]}
                 if type(tensor._node) is Output:
                     last["shape"] = tensor.shape
+        self.place_values()
         self.sum_contributions()
 
     def graph(self) -> Graph:
@@ -195,12 +205,12 @@ class Capture:
             for call, number in enumerate(calls, 1):
                 self.boxes[number]["call"] = call if len(calls) > 1 else None
         boxes = [ModuleBox(**box) for box in self.boxes]
-        self.place_values(Graph(modules=boxes))
         edges = [Edge(**edge) for edge in self.edges]
         nodes: list[Node] = []
         for node in self.nodes:
             told = [(name, value) for name, value in node.get("keywords", {}).items() if value is not None]
             node.setdefault("details", ", ".join([f"{name}={short(value)}" for name, value in told]))
+        for node in self.nodes:
             nodes.append(Node(**node))
         graph = Graph(nodes, edges, boxes, self.ends, self.programs)
         for named, facts in zip(nodes, labels_of(graph, self.paths, self.texts)):
@@ -247,18 +257,22 @@ class Capture:
         names = entry.plan.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges: list[dict[str, Any]] = []
         for position, (name, parent) in enumerate(zip(names, entry.parents)):
-            read = constants.get(position) if parent is None else parent
-            if read is None:
+            if parent is not None:
+                output = parent.index if type(parent) is Output else None
+                edge = {"source": self.value(parent), "argument": name, "output": output, "shape": parent.shape}
+            elif position in constants:
+                constant = constants[position]
+                number = self.constant(constant)
+                edge = {"source": number, "argument": name, "output": None, "shape": constant.shape}
+            else:
                 continue
-            number = self.constant(read) if parent is None else self.value(parent)
-            output = parent.index if type(parent) is Output else None
-            edge = {"source": number, "argument": name, "output": output, "shape": read.shape}
             if note is not None and note.arguments is not None:
-                edge["value"], source = note.arguments[position], self.nodes[number]
+                edge["value"] = note.arguments[position]
+                source = self.nodes[edge["source"]]
                 if source["operation"] is None:
                     source |= {"value": edge["value"], "name": source["name"] or note.names.get(position)}
             if note is not None and position in note.paths:
-                self.paths.setdefault(number, note.paths[position])
+                self.paths.setdefault(edge["source"], note.paths[position])
             if note is not None and note.contributions:
                 edge |= {"raw": note.contributions[position], "contribution": note.terms[position]}
             edges.append(edge)
@@ -311,15 +325,14 @@ class Capture:
             parent = self.modules[call.number]
         return parent
 
-    def place_values(self, modules: Graph) -> None:
+    def place_values(self) -> None:
         """Put each parameter and constant into the innermost module that holds all operations that read it."""
-        around: dict[int, list[list[int]]] = defaultdict(list)  # the modules around each reader, outermost first
+        placed = set()
         for edge in self.edges:
-            if self.nodes[edge["source"]]["kind"] in ("parameter", "constant"):
-                around[edge["source"]].append(modules.around(self.nodes[edge["target"]].get("module")))
-        for number, paths in around.items():
-            shared = [level[0] for level in zip(*paths) if len(set(level)) == 1]
-            self.nodes[number]["module"] = shared[-1] if shared else None
+            source, inside = self.nodes[edge["source"]], self.nodes[edge["target"]].get("module")
+            if source["kind"] in ("parameter", "constant"):
+                source["module"] = self.common(source.get("module"), inside) if source["id"] in placed else inside
+                placed.add(source["id"])
 
     @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
@@ -359,6 +372,16 @@ class Capture:
             shown = (held or (None, None)) if swept is None else (norm(swept), single(swept))
             node |= {"gradient": shown[0], "signed": shown[1], "watched": node["watched"] or swept is not None}
             node["held"] = None if swept is not None and held and _alike(shown, held) else held
+
+    def common(self, a: int | None, b: int | None) -> int | None:
+        """Return the innermost module around both modules."""
+        while a is not None and a != b:
+            if b is None:
+                return None
+            inner = max(a, b)  # a module has a larger id than those around it
+            around: int | None = self.boxes[inner]["parent"]
+            a, b = (around, b) if inner == a else (a, around)
+        return a
 
 
 def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -9,7 +9,7 @@ import minigrad as mg
 from minigrad import ArgumentError, Primitive, Tensor, primitive
 from minigrad.engine.registry import primitives
 from minigrad.graph.pages.explain import page_data
-from minigrad.graph.pages.formulas import KINDS, equation, formula
+from minigrad.graph.pages.formulas import KINDS, equation, formula, readable
 from minigrad.graph.record.capture import capture
 from minigrad.guards.gradients import gradient_health
 from minigrad.rules.about import Cause, about, known
@@ -26,7 +26,7 @@ def test_every_derivative_has_a_formula_that_becomes_an_equation() -> None:
         for argument in differentiable(p):
             found = formula(p, argument)
             assert found is not None, (p, argument)
-            tree = equation(found, values)
+            tree = equation(found, readable(found, values), values)
             assert tree[0] in KINDS.keys() - {"words"}, (p, argument, found.text)
             met += 1
     assert met > 230

@@ -26,6 +26,7 @@ from minigrad.graph.pages.formulas import (
     formula_values,
     option_text,
     parted,
+    readable,
     rule_behind,
 )
 from minigrad.graph.record.capture import capture
@@ -181,7 +182,7 @@ def trees(graph: Graph) -> Any:
                 found = formula(node.primitive, edge.argument)
                 assert found is not None
                 values = formula_values(node, into[node.id], edge)
-                yield node, edge, found, equation(found, values), values
+                yield node, edge, found, equation(found, readable(found, values), values), values
 
 
 @pytest.mark.sampled(15)
@@ -217,7 +218,7 @@ def test_all_words_are_known_in_japanese() -> None:
     assert set(JAPANESE) <= used
 
 
-def text(p: Any, argument: str = "x") -> str:
+def text(p: Any, argument: str | int = "x") -> str:
     found = formula(p, argument)
     assert found is not None
     return found.text
@@ -241,12 +242,12 @@ def text(p: Any, argument: str = "x") -> str:
         (np.matmul, "y", "x^T @ g"),
         (np.sum, "a", "g, broadcast over the summed axes"),
         (np.stack, "0", "g, the part of this operand"),
-        (np.stack, "1", "g, the part of this operand"),
+        (np.stack, 1, "g, the part of this operand"),
         (mg.erf, "x", "g * (2 / sqrt(pi)) * exp(-x * x)"),
         (mg.softmax, "x", "y * (g - sum(g * y))"),
     ],
 )
-def test_text(operation: Any, argument: str, want: str) -> None:
+def test_text(operation: Any, argument: str | int, want: str) -> None:
     assert text(registry.get(operation, operation), argument) == want
 
 

@@ -8,10 +8,9 @@ the gaps allow: the sum of the distances is the least. It is an isotonic regress
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import fmean
 
@@ -27,8 +26,8 @@ MOST_ROOM = 60.0  # the largest extra height
 SWEEPS = 4  # down and up in turn
 PULL = 1, 2, 8  # how much two joined vertices want to be in one column: two boxes, a box and a bend, two bends
 LEAST = 0.01  # how much a vertex without neighbours wants to stay
-WIDEST_ROW = 1.2  # vertices across a row of parts, as a multiple of the side of a square with as many places
 
+MOST_LONG_LINES = 4  # long lines of one box with separate paths; more of them share one path and branch off it
 MOST_SWEEPS = 40
 PATIENCE = 12  # sweeps without an improvement before the search ends
 MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
@@ -42,7 +41,7 @@ class Laid:
         width, height: the size of the whole. Its upper left corner is (0, 0), and y grows downwards.
         centres: the centres of the boxes.
         routes: the points of each line, from its source's border to its target's border. The segments touch no box.
-        gaps: the heights between the layers.
+        gaps: the heights between the layers. There are none if several parts are side by side.
         turns: the lines that lead from a column to the next one.
     """
 
@@ -53,34 +52,90 @@ class Laid:
     gaps: list[float] = field(default_factory=list)
     turns: int = 0
 
-    def sideways(self) -> Laid:
-        """Return the layout with its axes exchanged. What leads down leads to the right then."""
-        centres = [(y, x) for x, y in self.centres]
-        return Laid(self.height, self.width, centres, [[(y, x) for x, y in r] for r in self.routes], turns=self.turns)
 
+def layouts(
+    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
+) -> list[tuple[Laid, bool]]:
+    """Return layouts of boxes in up to so many columns, and for each whether its boxes are turned on their sides.
 
-def layouts(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int) -> list[Laid]:
-    """Return layouts of boxes in up to so many columns, whose lines point down; then as many, whose lines point right.
-
-    The same input gives the same layouts. Parts that no line joins are placed side by side.
+    The lines point down. The same input gives the same layouts. Parts that no line joins are placed side by side.
 
     Args:
         sizes: the width and the height of each box.
-        lines: the two different boxes of each line. Lines may repeat, and form no cycle.
+        lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
     """
-    layers = put_on_layers(len(sizes), lines)
-    uncross(layers)  # the order on the layers does not depend on the sizes of the boxes
-
-    def pointing_down(sizes: Sequence[tuple[float, float]]) -> list[Laid]:
-        laid = placed(layers, sizes)
-        several = [in_columns(laid, sizes, count) for count in range(2, columns + 1)]
-        return [each for each in (laid, *several) if each is not None]
-
-    return pointing_down(sizes) + [each.sideways() for each in pointing_down([(h, w) for w, h in sizes])]
+    parts, found = ordered(len(sizes), lines), list[tuple[Laid, bool]]()
+    for turned in (False, True):
+        own = [(height, width) for width, height in sizes] if turned else sizes
+        laid = placed(parts, own)
+        several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
+        found += [(each, turned) for each in (laid, *several) if each is not None]
+    return found
 
 
-def placed(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
-    """Place the boxes of ordered layers, and the lines between them."""
+def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:
+    """Return the connected parts with their layers, whose order does not depend on the sizes of the boxes."""
+    parts = []
+    for own, numbers in _parts(boxes, lines):
+        local = {box: i for i, box in enumerate(own)}
+        found = put_on_layers(len(own), [(local[lines[n][0]], local[lines[n][1]]) for n in numbers])
+        uncross(found)
+        parts.append((own, numbers, found))
+    return parts
+
+
+def placed(parts: Sequence[Part], sizes: Sequence[tuple[float, float]]) -> Laid:
+    """Place the boxes of ordered parts, and the lines between them."""
+    laid = [_place_part(found, [sizes[box] for box in boxes]) for boxes, _, found in parts]
+    if len(parts) == 1:
+        return laid[0]
+    whole = Laid(0.0, 0.0, [(0.0, 0.0)] * len(sizes), [[] for _, numbers, _ in parts for _ in numbers])
+    corners = _shelves([(part.width, part.height) for part in laid])
+    for (boxes, numbers, _), part, (left, top) in zip(parts, laid, corners):
+        for box, (x, y) in zip(boxes, part.centres):
+            whole.centres[box] = (x + left, y + top)
+        for number, route in zip(numbers, part.routes):
+            whole.routes[number] = [(x + left, y + top) for x, y in route]
+        whole.width, whole.height = max(whole.width, left + part.width), max(whole.height, top + part.height)
+    return whole
+
+
+def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
+    """Return the boxes and the lines of each connected part, in the order of their first boxes."""
+    leader = list(range(boxes))
+
+    def lead(box: int) -> int:
+        while leader[box] != box:
+            leader[box] = leader[leader[box]]
+            box = leader[box]
+        return box
+
+    for a, b in lines:
+        a, b = sorted((lead(a), lead(b)))
+        leader[b] = a
+    parts: dict[int, tuple[list[int], list[int]]] = {}
+    for box in range(boxes):
+        parts.setdefault(lead(box), ([], []))[0].append(box)
+    for number, (a, _) in enumerate(lines):
+        parts[lead(a)][1].append(number)
+    return list(parts.values())
+
+
+def _shelves(sizes: Sequence[tuple[float, float]]) -> list[Point]:
+    """Return the upper left corners of layouts side by side. They are in several rows if one row would be too wide."""
+    area = sum((width + GAP[0]) * (height + GAP[1]) for width, height in sizes)
+    widest = max([width for width, _ in sizes] + [2 * area**0.5])
+    corners, x, y, high = [], 0.0, 0.0, 0.0
+    for width, height in sizes:
+        if x and x + width > widest:
+            x, y, high = 0.0, y + high + GAP[1], 0.0
+        corners.append((x, y))
+        x, high = x + width + GAP[0], max(high, height)
+    return corners
+
+
+def _place_part(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
+    """Place one connected part."""
     widths = [width for width, _ in sizes] + [0.0] * (len(found.above) - len(sizes))
     x = straighten(found, widths)
     bands = _bands(found, x, sizes)
@@ -89,9 +144,9 @@ def placed(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
         for vertex in layer:
             if vertex < len(sizes):
                 centres[vertex] = (x[vertex], (top + bottom) / 2)
-    width = max((value + each / 2 for value, each in zip(x, widths)), default=0.0)
+    width = max(value + each / 2 for value, each in zip(x, widths))
     gaps = [(bottom + top) / 2 for (_, bottom), (top, _) in pairwise(bands)]
-    return Laid(width, bands[-1][1] if bands else 0.0, centres, _routes(found, x, sizes, bands, centres), gaps)
+    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands, centres), gaps)
 
 
 # Columns
@@ -121,8 +176,8 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     pieces = [_pieces(route, cuts) for route in laid.routes]
     leaving = [[] for _ in cuts]  # type: list[list[tuple[float, int]]]
     for number, parts in enumerate(pieces):
-        for k, part in parts[:-1]:
-            leaving[k].append((-part[-1][0], number))
+        for (k, part), (other, _) in pairwise(parts):
+            leaving[min(k, other)].append((-part[-1][0], number))
     lane = {(k, number): i for k, found in enumerate(leaving) for i, (_, number) in enumerate(sorted(found))}
     room = LANE * (1 + max(map(len, leaving)))  # above and below a column
     columns = []
@@ -138,12 +193,13 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     centres = [(x + home.dx, y + home.dy) for (x, y), home in zip(laid.centres, homes)]
     routes = []
     for number, parts in enumerate(pieces):
-        route: list[Point] = []
-        for k, part in parts:
-            moved = [(x + columns[k].dx, y + columns[k].dy) for x, y in part]
-            if route:
-                route += _gutter(route[-1], moved[0], columns[k - 1], lane[k - 1, number], len(leaving[k - 1]), room)
-            route += moved
+        route = [(x + columns[k].dx, y + columns[k].dy) for k, part in parts[:1] for x, y in part]
+        for (k, _), (other, part) in pairwise(parts):
+            first = min(k, other)
+            end = [(x + columns[other].dx, y + columns[other].dy) for x, y in part]
+            places = (route[-1], end[0]) if k < other else (end[0], route[-1])
+            way = _gutter(*places, columns[first], lane[first, number], len(leaving[first]), room)
+            route += (way if k < other else way[::-1]) + end
         routes.append(route)
     height = max(column.bottom + column.dy for column in columns) + room
     return Laid(columns[-1].right + columns[-1].dx, height, centres, routes, turns=sum(map(len, leaving)))
@@ -162,10 +218,11 @@ def _pieces(route: Sequence[Point], cuts: Sequence[float]) -> list[tuple[int, li
     found = [(bisect_right(cuts, route[0][1]), [route[0]])]
     for (x, y), (to_x, to_y) in pairwise(route):
         to = bisect_right(cuts, to_y)
-        while (k := found[-1][0]) < to:
-            crossing = (x + (to_x - x) * (cuts[k] - y) / (to_y - y), cuts[k])
+        while (k := found[-1][0]) != to:
+            cut = cuts[k if to > k else k - 1]
+            crossing = (x + (to_x - x) * (cut - y) / (to_y - y), cut)
             found[-1][1].append(crossing)
-            found.append((k + 1, [crossing]))
+            found.append((k + (1 if to > k else -1), [crossing]))
         found[-1][1].append((to_x, to_y))
     return found
 
@@ -196,6 +253,7 @@ class Layers:
         boxes: the number of boxes. Vertices with smaller numbers are boxes; the others are bends of long lines.
         above, below: the neighbours of each vertex on the layer above and below.
         chains: all vertices of each line, from top to bottom.
+        turned: whether each line goes up.
     """
 
     layers: list[list[int]]
@@ -203,6 +261,7 @@ class Layers:
     above: list[list[int]] = field(default_factory=list)
     below: list[list[int]] = field(default_factory=list)
     chains: list[list[int]] = field(default_factory=list)
+    turned: list[bool] = field(default_factory=list)
 
     def places(self) -> dict[int, int]:
         """Return the position of each vertex on its layer."""
@@ -210,19 +269,26 @@ class Layers:
 
 
 def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
-    """Put every box on a layer below all boxes that lead to it."""
-    layer = layers_of(boxes, lines)
-    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes)
+    """Put every box on a layer below all boxes that lead to it. Lines that close a cycle are turned."""
+    turned = _turned(boxes, lines)
+    down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
+    layer = _layers(boxes, down)
+    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
     for vertex, number in enumerate(layer):
         found.layers[number].append(vertex)
+    long = Counter(a for a, b in down if layer[b] - layer[a] > 1)
+    trunks: dict[tuple[int, int], int] = {}  # the bend on a layer of the shared path of a box's long lines
     links: dict[tuple[int, int], None] = {}
     vertices = boxes
-    for a, b in lines:
+    for a, b in down:
         chain = [a]
         for number in range(layer[a] + 1, layer[b]):
-            found.layers[number].append(vertices)
-            chain.append(vertices)
-            vertices += 1
+            bend = trunks.get((a, number), vertices) if long[a] > MOST_LONG_LINES else vertices
+            if bend == vertices:
+                vertices += 1
+                found.layers[number].append(bend)
+                trunks[a, number] = bend
+            chain.append(bend)
         chain.append(b)
         found.chains.append(chain)
         links.update(dict.fromkeys(pairwise(chain)))
@@ -233,17 +299,49 @@ def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     return found
 
 
-def layers_of(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
+def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
+    """Return whether each line closes a cycle: in a depth-first search it leads back to a box on the current path."""
+    leaving: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
+    into = [0] * boxes
+    for number, (a, b) in enumerate(lines):
+        leaving[a].append((number, b))
+        into[b] += 1
+    state = [0] * boxes  # 1: on the path of the search, 2: done
+    turned = [False] * len(lines)
+    for start in sorted(range(boxes), key=lambda box: into[box] > 0):  # boxes without incoming lines come first
+        if state[start]:
+            continue
+        state[start], path = 1, [(start, iter(leaving[start]))]
+        while path:
+            box, rest = path[-1]
+            number, target = next(rest, (-1, -1))
+            if number < 0:
+                state[box] = 2
+                path.pop()
+            elif state[target] == 1:
+                turned[number] = True
+            elif not state[target]:
+                state[target] = 1
+                path.append((target, iter(leaving[target])))
+    return turned
+
+
+def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
     """Return the layer of each box. The longest path to a box decides. Then the box moves to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]
     for a, b in lines:
         below[a].append(b)
         above[b].append(a)
-    order = list(TopologicalSorter(dict(enumerate(above))).static_order())
+    waits = list(map(len, above))
+    order = [box for box in range(boxes) if not waits[box]]
     layer = [0] * boxes
-    for box in order:
-        layer[box] = max((layer[source] + 1 for source in above[box]), default=0)
+    for box in order:  # the loop appends to order
+        for target in below[box]:
+            layer[target] = max(layer[target], layer[box] + 1)
+            waits[target] -= 1
+            if not waits[target]:
+                order.append(target)
     for _ in range(3):
         for box in reversed(order):
             if below[box] and len(below[box]) >= len(above[box]):
@@ -255,6 +353,9 @@ def layers_of(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
     return [number[old] for old in layer]
 
 
+Part = tuple[list[int], list[int], Layers]  # the boxes and the lines of a connected part
+
+
 # The order on each layer
 
 
@@ -264,7 +365,7 @@ def uncross(found: Layers) -> int:
     Each sweep moves the boxes of every layer to the middle of their neighbours on the previous layer, and then swaps
     neighbours. The sweeps alternate between downwards and upwards.
     """
-    _arrange(found)
+    _search(found)
     place = found.places()
     best, fewest, waited = [list(layer) for layer in found.layers], crossings(found, place), 0
     for sweep in range(MOST_SWEEPS):
@@ -298,35 +399,18 @@ def crossings(found: Layers, place: dict[int, int]) -> int:
     return count
 
 
-def _arrange(found: Layers) -> None:
-    """Order the vertices as a depth-first search along the lines finds them, so that connected ones are close together.
-
-    Parts that no line joins are side by side. If one row of them would be too wide, the next row has layers of its own.
-    """
-    number = {vertex: i for i, layer in enumerate(found.layers) for vertex in layer}
-    parts: list[list[list[int]]] = []  # the layers of each part
-    seen: set[int] = set()
-    for start in number:
-        part: dict[int, list[int]] = defaultdict(list)  # by the number of the layer
+def _search(found: Layers) -> None:
+    """Order the vertices as a depth-first search along the lines finds them, so that connected ones are close together."""
+    order: dict[int, int] = {}
+    for start in (vertex for layer in found.layers for vertex in layer):
         waiting = [start]
         while waiting:
             vertex = waiting.pop()
-            if vertex not in seen:
-                seen.add(vertex)
-                part[number[vertex]].append(vertex)
+            if vertex not in order:
+                order[vertex] = len(order)
                 waiting += reversed(found.above[vertex] + found.below[vertex])
-        parts += [[part[layer] for layer in sorted(part)]] if part else []
-    widest = WIDEST_ROW * sum(len(rows) * max(map(len, rows)) for rows in parts) ** 0.5
-    top = across = 0
-    found.layers = []
-    for rows in parts:
-        wide = max(map(len, rows))
-        if across and across + wide > widest:
-            top, across = len(found.layers), 0
-        across += wide
-        found.layers += [[] for _ in range(top + len(rows) - len(found.layers))]
-        for layer, vertices in zip(found.layers[top:], rows):
-            layer += vertices
+    for layer in found.layers:
+        layer.sort(key=order.__getitem__)
 
 
 def _sort(layer: list[int], neighbours: Sequence[Sequence[int]], place: dict[int, int], flip: bool) -> None:
@@ -396,22 +480,22 @@ def _routes(
                 route += [(ends[number], top), (ends[number], y - half)]
         route = [(round(x, 2), round(y, 2)) for x, y in route]
         route = [point for i, point in enumerate(route) if not i or point != route[i - 1]]
-        routes.append(route)
+        routes.append(route[::-1] if found.turned[number] else route)
     return routes
 
 
 def _ports(chains: Sequence[Sequence[int]], x: Sequence[float], sizes: Sequence[tuple[float, float]]) -> list[float]:
     """Return where each line leaves the box that its chain begins with."""
-    at: dict[int, list[tuple[float, int, int]]] = defaultdict(
-        list
-    )  # the next vertex and the line, for each line of a box
+    at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines to it
     found = [0.0] * len(chains)
     for number, (box, other, *_) in enumerate(chains):
-        at[box].append((x[other], other, number))
+        alone = number if other < len(sizes) else -1  # lines that share a path share the port
+        at.setdefault(box, {}).setdefault((x[other], other, alone), []).append(number)
     for box, ways in at.items():
         step = min(PORT, 0.7 * sizes[box][0] / len(ways))
-        for i, (_, _, number) in enumerate(sorted(ways)):
-            found[number] = x[box] + step * (i - (len(ways) - 1) / 2)
+        for i, way in enumerate(sorted(ways)):
+            for number in ways[way]:
+                found[number] = x[box] + step * (i - (len(ways) - 1) / 2)
     return found
 
 
@@ -443,7 +527,7 @@ def straighten(found: Layers, widths: Sequence[float]) -> list[float]:
                 wishes.append(wanted or [(x[vertex] - at, LEAST)])
             for vertex, at, shift in zip(layer, end, _ascending(wishes)):
                 x[vertex] = at + shift
-    low = min((middle - width / 2 for middle, width in zip(x, widths)), default=0.0)
+    low = min(middle - width / 2 for middle, width in zip(x, widths))
     return [middle - low for middle in x]
 
 
