@@ -31,7 +31,7 @@ function term(name, ...content) {
   return [element("dt", {}, name), element("dd", {}, ...content)];
 }
 
-const wordsOf = (name) => name.split(/(?<=[._\s(\[,])|(?<=\p{Ll})(?=\p{Lu})/u); // SelfAttention has two words
+const wordsOf = (name) => name.split(/(?<=[._\s(\[,])/);
 
 // Return a name in parts between which a line can be broken.
 const breakable = (name) => wordsOf(name).flatMap((part) => [part, element("wbr")]);

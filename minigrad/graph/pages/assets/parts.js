@@ -185,15 +185,15 @@ class BoxView {
     setText(this.texts[name], fitting(options, name, room / this.unit));
   }
 
-  // Write nothing but the name, in lines of words or of other parts, or cut if there are none. Return whether it fits in `most` lines.
-  squeeze(partsOf = wordsOf, most = Infinity) {
+  // Write nothing but the name, in lines of words or else of any letters. Return whether it fits in `most` lines.
+  squeeze(most = Infinity) {
     const { w, h, x, y } = this.about;
     const { unit } = camera;
     const name = this.names.at(-1);
     const row = ROW * unit * 0.8;
     const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
-    const lines = partsOf === null ? [cut(name, "name", w / unit - 3)] : broken(partsOf(name), w / unit - 3);
-    if (!fits(lines)) return false;
+    const lines = [wordsOf(name), [...name]].map((parts) => broken(parts, w / unit - 3)).find(fits);
+    if (lines === undefined) return false;
     for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
     this.drawn = null;
     this.writeLines(lines, x, y - ((lines.length - 1) * row) / 2 + 4.5 * unit, row);
@@ -220,12 +220,17 @@ function partTexts({ names: [name], valueArray, slice, value, gradient, has }, g
 }
 
 // Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
-// is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts). If all are too long, none is
-// written, and SceneView.tag() finds a place for the last one.
+// is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
+// anywhere. If all are too long, the last one is cut; in the whole program it is left out, and SceneView.tag() finds a place for it.
 function named(names, room, rows) {
+  if (rows < 1) return [];
   const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
-  return wrapped.find((lines) => fits(lines, rows > 3 ? 2 : Math.min(rows, 1))) ?? wrapped.find((lines) => fits(lines, rows)) ?? [];
+  const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
+  if (found !== undefined) return found;
+  if (view.whole) return [];
+  const letters = broken([...names.at(-1)], room);
+  return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
 }
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.

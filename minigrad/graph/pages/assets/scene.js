@@ -247,21 +247,21 @@ class SceneView {
     return width > this.pane.width || height > this.pane.height || inSight(name, this.pane);
   }
 
-  // Write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the box, where it covers
-  // neither another box nor a name; or else into the box in several lines of words, or further away, or in lines of any letters.
+  // In the whole program, write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the
+  // box, where it covers neither another box nor a name; or else into the box in several lines, or further away.
   tag(taken) {
     this.tags.replaceChildren();
+    if (!this.whole) return;
     const rects = this.boxes.map(({ about }) => camera.rect(about));
-    const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined && inSight(rects[box.index], this.pane));
+    const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     const untagged = (boxes, isFar) => {
       const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), taken, isFar) }));
       const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
-      for (const box of placed) box.update(box.now, box.lit), box.texts.name.replaceChildren();
+      for (const box of placed) box.texts.name.replaceChildren();
       return boxes.filter((box) => !placed.has(box));
     };
-    const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(wordsOf, 1)), false).filter((one) => one.isPicture || !one.squeeze());
-    const fits = nameless.map((box) => !box.isPicture && box.squeeze((name) => [...name])); // these can do without a place
-    for (const box of untagged([...nameless.filter((_, i) => !fits[i]), ...nameless.filter((_, i) => fits[i])], true)) box.squeeze((name) => [...name]) || box.squeeze(null);
+    const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(1)), false);
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze();
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it
