@@ -2,7 +2,6 @@
 
 import html
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 import graph_sheet
 import handout
 import lesson_notebooks
-import slide_pictures
 from minigrad.learn.tasks import LANGUAGES, ORDER, Task, tasks
+from tests.examples.conftest import Chromium
 from tests.examples.processes import command
 
 ROOT = Path(__file__).parents[2]
@@ -191,22 +190,16 @@ def test_a_long_signature_goes_on_deeper() -> None:
     assert "\ng: np.ndarray) -&gt; tuple[np.ndarray, np.ndarray]:" in shown and "--deep: 8ch" in shown
 
 
-def test_a_task_with_little_room_goes_on_on_a_page_of_lines(tmp_path: Path) -> None:
-    sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
-    if program is None:
-        pytest.skip("no browser")
+def test_a_task_with_little_room_goes_on_on_a_page_of_lines(tmp_path: Path, chromium: Chromium) -> None:
     task = f'<section class="sheet">{{}}{handout._room("")}</section>'
     parts = [task.format(f'<div style="height: {high}mm"></div>') for high in (100, 215, 300, 215, 100)]
     (tmp_path / "page.html").write_text(handout._document(2, "en", "", [*parts, handout.MORE]), encoding="utf-8")
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         view = browser.new_page()
         view.goto((tmp_path / "page.html").as_uri())
         rooms = view.evaluate(
             "[...document.querySelectorAll('.room .lines')].map((one) => one.clientHeight * 25.4 / 96 / 8)"
         )
-        browser.close()
     # The second has a page of lines behind it, the third is longer than a page, and the fourth is the last task.
     assert [round(lines) for lines in rooms] == [18, 4, 31, 12, 4, 18]
 

@@ -18,6 +18,7 @@ import slides
 from lesson_notebooks import cells, lessons
 from minigrad.learn.tasks import LANGUAGES
 from slide_texts import Slide, blocks, inline, sentences
+from tests.examples.conftest import Chromium
 from tests.examples.processes import command
 
 SMALL = """# %% [markdown] name="title"
@@ -300,19 +301,14 @@ def test_a_lesson_becomes_a_page_that_fetches_nothing(language: str, tmp_path: P
 
 
 @pytest.mark.thorough
-def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
+def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path, chromium: Chromium) -> None:
     """The box at work says itself what its card said: here y = 8, with x = 2."""
-    sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
-    if program is None:
-        pytest.skip("no browser")
     x = mg.Tensor(2.0, requires_grad=True, name="x")
     with mg.trace():
         a = 3 * x
         y = a + x
     mg.explain(y, tmp_path / "page.html")
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         view = browser.new_page(viewport={"width": 960, "height": 240}, bypass_csp=True)
         view.goto((tmp_path / "page.html").as_uri() + "#step=1")
         view.add_style_tag(content=slide_pictures.ALONE)
@@ -324,23 +320,17 @@ def test_a_picture_of_the_graph_has_no_card_over_a_box(tmp_path: Path) -> None:
         texts = view.evaluate(
             "[...document.querySelectorAll('.box .label')].map((part) => getComputedStyle(part).visibility)"
         )
-        browser.close()
     assert max(cards, default=0) == 0 and set(texts) == {"visible"}
 
 
 @pytest.mark.thorough
-def test_no_arrow_stands_out_where_one_is_asked_for(tmp_path: Path) -> None:
-    sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
-    if program is None:
-        pytest.skip("no browser")
+def test_no_arrow_stands_out_where_one_is_asked_for(tmp_path: Path, chromium: Chromium) -> None:
     x = mg.Tensor(2.0, requires_grad=True, name="x")
     with mg.trace():
         a = 3 * x
         y = a * x
     mg.explain(y, tmp_path / "page.html")
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         view = browser.new_page(viewport={"width": 960, "height": 310}, bypass_csp=True, reduced_motion="reduce")
         view.goto((tmp_path / "page.html").as_uri() + "#step=3")  # back along the arrow from a to y
         view.add_style_tag(content=slide_pictures.ALONE)
@@ -350,22 +340,16 @@ def test_no_arrow_stands_out_where_one_is_asked_for(tmp_path: Path) -> None:
             style = "((part) => [part.strokeWidth, part.strokeDasharray].join())(getComputedStyle(line))"
             lines = "[...document.querySelectorAll('svg.scene .edge.known .line, svg.scene .edge.now-backward .line')]"
             looks.append(set(view.evaluate(f"{lines}.map((line) => {style})")))
-        browser.close()
     assert len(looks[0]) == 2 and len(looks[1]) == 1
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_nothing_is_small_or_cut_on_the_screen(language: str, tmp_path: Path) -> None:
+def test_nothing_is_small_or_cut_on_the_screen(language: str, tmp_path: Path, chromium: Chromium) -> None:
     """Letters have 28 pixels or more on 1280 x 720, and all of a slide is in sight."""
-    sync = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, slide_pictures.BROWSERS)), None)
-    if program is None:
-        pytest.skip("no browser")
     (path,) = (one for one in lessons() if one.stem == "02_used_twice")
     (tmp_path / "slides.html").write_text(slides.page(path, language), encoding="utf-8")
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         view = browser.new_page(viewport={"width": 1280, "height": 720})
         errors: list[str] = []
         view.on("pageerror", lambda error: errors.append(str(error)))
@@ -382,5 +366,4 @@ def test_nothing_is_small_or_cut_on_the_screen(language: str, tmp_path: Path) ->
         view.keyboard.press("End")
         for _ in range(3):
             view.keyboard.press("ArrowLeft")
-        browser.close()
     assert (small, cut, errors) == ([], [], [])

@@ -102,9 +102,8 @@ class BoxView {
     const pairs = gradient.map((one) => [value, one]);
     const fits = ([a, b]) => widthOf(`${a} `, "value") + widthOf(b, "gradient") <= room;
     const line = `${lines[0]} = ${value}`;
-    const pair = pairs.find(fits);
-    if (pair || !valueArray || value === "" || lines.length > 1 || widthOf(line, "name") > room) return { pair: pair ?? pairs.map((one) => one.map(fewDigits)).find(fits) };
-    return { line };
+    const hasRoom = valueArray && value !== "" && lines.length === 1 && widthOf(line, "name") <= room;
+    return hasRoom && !pairs.some(fits) ? { line } : { pair: [...pairs, ...pairs.map((one) => one.map(fewDigits))].find(fits) };
   }
 
   // Return whether the box shows the picture of a scene, which a name in its middle would cover.
@@ -189,8 +188,7 @@ class BoxView {
   squeeze(most = Infinity) {
     const { w, h, x, y } = this.about;
     const { unit } = camera;
-    const name = this.names.at(-1);
-    const row = ROW * unit * 0.8;
+    const [name, row] = [this.names.at(-1), ROW * unit * 0.8];
     const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
     const lines = [wordsOf(name), [...name]].map((parts) => broken(parts, w / unit - 3)).find(fits);
     if (lines === undefined) return false;
@@ -283,10 +281,7 @@ const ROUND = 16; // how far from a corner of a line its curve begins: further a
 
 // Return a polyline with its corners rounded.
 function smooth(points) {
-  const toward = ([x, y], [a, b]) => {
-    const share = Math.min(0.5, ROUND / (Math.hypot(a - x, b - y) || 1));
-    return [x + share * (a - x), y + share * (b - y)];
-  };
+  const toward = ([x, y], [a, b], share = Math.min(0.5, ROUND / (Math.hypot(a - x, b - y) || 1))) => [x + share * (a - x), y + share * (b - y)];
   const corners = points.slice(1, -1).map((point, i) => `L${toward(point, points[i])}Q${point} ${toward(point, points[i + 2])}`);
   return `M${points[0]}${corners.join("")}L${points.at(-1)}`;
 }
