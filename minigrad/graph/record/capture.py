@@ -6,6 +6,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -141,17 +142,7 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
     return named
 
 
-# The fields of a node that are those of its note
-_NOTED = (
-    "signed",
-    "source",
-    "call",
-    "outside",
-    "rounds",
-    "called",
-    "depth",
-    "lane",
-)
+_NOTED = [field.name for field in fields(Node) if field.name in TraceNote.__slots__]  # the facts with the same names
 _noted = attrgetter(*_NOTED)
 dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
@@ -175,6 +166,7 @@ class Capture:
         self.numbers: dict[Any, int] = {}  # from an entry, a leaf or ``Constant.place`` to the id of its node
         self.notes: dict[int, TraceNote] = {}  # by the id of an operation's node
         self.modules: dict[int, int] = {}  # from the number of a module's call to the id of its box
+        self.around: dict[int | None, list[int]] = {None: []}  # a box and those around it, outermost first
         self.calls: dict[Any, list[int]] = defaultdict(list)  # the boxes by the box around a module, and the module
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
@@ -257,22 +249,18 @@ class Capture:
         names = entry.plan.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges: list[dict[str, Any]] = []
         for position, (name, parent) in enumerate(zip(names, entry.parents)):
-            if parent is not None:
-                output = parent.index if type(parent) is Output else None
-                edge = {"source": self.value(parent), "argument": name, "output": output, "shape": parent.shape}
-            elif position in constants:
-                constant = constants[position]
-                number = self.constant(constant)
-                edge = {"source": number, "argument": name, "output": None, "shape": constant.shape}
-            else:
+            read = constants.get(position) if parent is None else parent
+            if read is None:
                 continue
+            number = self.constant(read) if parent is None else self.value(parent)
+            output = parent.index if type(parent) is Output else None
+            edge = {"source": number, "argument": name, "output": output, "shape": read.shape}
             if note is not None and note.arguments is not None:
-                edge["value"] = note.arguments[position]
-                source = self.nodes[edge["source"]]
+                edge["value"], source = note.arguments[position], self.nodes[number]
                 if source["operation"] is None:
                     source |= {"value": edge["value"], "name": source["name"] or note.names.get(position)}
             if note is not None and position in note.paths:
-                self.paths.setdefault(edge["source"], note.paths[position])
+                self.paths.setdefault(number, note.paths[position])
             if note is not None and note.contributions:
                 edge |= {"raw": note.contributions[position], "contribution": note.terms[position]}
             edges.append(edge)
@@ -321,18 +309,20 @@ class Capture:
             if call.number not in self.modules:
                 number = self.modules[call.number] = len(self.boxes)
                 self.boxes.append({"id": number, "name": call.name, "kind": call.kind, "parent": parent})
+                self.around[number] = [*self.around[parent], number]
                 self.calls[parent, id(call.identity)].append(number)
             parent = self.modules[call.number]
         return parent
 
     def place_values(self) -> None:
         """Put each parameter and constant into the innermost module that holds all operations that read it."""
-        placed = set()
+        around: dict[int, list[list[int]]] = defaultdict(list)  # of each value, the boxes around its readers
         for edge in self.edges:
-            source, inside = self.nodes[edge["source"]], self.nodes[edge["target"]].get("module")
-            if source["kind"] in ("parameter", "constant"):
-                source["module"] = self.common(source.get("module"), inside) if source["id"] in placed else inside
-                placed.add(source["id"])
+            if self.nodes[edge["source"]]["kind"] in ("parameter", "constant"):
+                around[edge["source"]].append(self.around[self.nodes[edge["target"]].get("module")])
+        for value, readers in around.items():
+            shared = [boxes[0] for boxes in zip(*readers) if len(set(boxes)) == 1]
+            self.nodes[value]["module"] = shared[-1] if shared else None
 
     @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
@@ -372,16 +362,6 @@ class Capture:
             shown = (held or (None, None)) if swept is None else (norm(swept), single(swept))
             node |= {"gradient": shown[0], "signed": shown[1], "watched": node["watched"] or swept is not None}
             node["held"] = None if swept is not None and held and _alike(shown, held) else held
-
-    def common(self, a: int | None, b: int | None) -> int | None:
-        """Return the innermost module around both modules."""
-        while a is not None and a != b:
-            if b is None:
-                return None
-            inner = max(a, b)  # a module has a larger id than those around it
-            around: int | None = self.boxes[inner]["parent"]
-            a, b = (around, b) if inner == a else (a, around)
-        return a
 
 
 def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:

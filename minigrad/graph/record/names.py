@@ -15,6 +15,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 from ..._source import SourceLine
@@ -23,7 +24,6 @@ from .model import Edge, Graph, Node
 from .numerals import number_text
 from .rounds import Callee, Rounds, Texts, told_apart
 
-LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
 PLACE = " · "  # between the name of a value and the round of the loops in which the name had the value
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
@@ -36,12 +36,16 @@ class Wanted(NamedTuple):
         simple: whether no operator is outside of parentheses.
         at: the operation in whose frames Python can evaluate the text.
         level: the number of the frame in which it can; the innermost is 0.
+        given, expression, inline: the facts of a node with this label, as in :class:`.Node`.
     """
 
     text: str
     simple: bool
     at: Node | None = None
     level: int = 0
+    given: bool = False
+    expression: bool = False
+    inline: bool = False
 
 
 def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
@@ -56,16 +60,13 @@ def labels_of(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequen
     names = _Names(graph, paths, texts)
     names.run()
     for node in graph.nodes:
-        label = names.labels[node.id]
-        given, expression = node.id in names.given, node.id in names.expressions
-        stem, inline = names.stems.get(node.id, label), node.id in names.inline
+        label, wanted = names.labels[node.id], names.wanted.get(node.id, Wanted("", True))
+        facts = {name: getattr(wanted, name) for name in ("given", "expression", "inline")}
         numeral = node.kind == "constant" and label != "" and label == node.details
-        yield {
-            "label": label, "stem": stem, "given": given, "expression": expression, "inline": inline, "numeral": numeral
-        }  # fmt: skip
+        yield facts | {"label": label, "stem": names.stems.get(node.id, label), "numeral": numeral}
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
+def shortened(text: str, longest: int) -> str:
     """Return a text without its middle if it is longer than ``longest``."""
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 
@@ -88,9 +89,6 @@ class _Names:
         self.wanted: dict[int, Wanted] = {}
         self.labels: dict[int, str] = {}
         self.stems: dict[int, str] = {}  # the labels of nodes that were told apart, without what tells them apart
-        self.given: set[int] = set()
-        self.expressions: set[int] = set()
-        self.inline: set[int] = set()
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
 
     @cached_property
@@ -156,19 +154,16 @@ class _Names:
         """Give nodes that want the same label the round of their loops, and a version if several are in the same round."""
         chosen = told_apart([self.variables(node) for node in alike]) if len(alike) > 1 else [""] * len(alike)
         together, versions = Counter(chosen), Counter[str]({"": int(text in taken)})
-        self.stems |= dict.fromkeys([node.id for node in alike], text)
         for node, place in zip(alike, chosen):
+            self.stems[node.id] = text
             wanted, after = self.wanted.get(node.id), place and PLACE + place
-            name = text if wanted is None or wanted.simple else f"({text})"
+            label, name = text + after, text if wanted is None or wanted.simple else f"({text})"
             if node.id == self.end:
-                self.labels[node.id] = _free(text, taken)
-                continue
-            label = text + after
-            while together[place] > 1 or label in taken:
-                versions[place] += 1
+                label = text
+            elif together[place] > 1 or label in taken:
+                numbers = count(versions[place] + 1)
+                versions[place] = next(n for n in numbers if f"{name}{_small(n)}{after}" not in taken)
                 label = f"{name}{_small(versions[place])}{after}"
-                if label not in taken:
-                    break
             self.labels[node.id] = _free(label, taken)
 
     def variables(self, node: Node) -> Texts:
@@ -198,7 +193,7 @@ class _Names:
         for number, place in enumerate(node.callers, 1):
             program = self.program(place)
             call = program.at(place)
-            called = node.called[number] if number < len(node.called) else None
+            called = node.called[number]
             if not isinstance(call, ast.Call) or (called is not None and called.compiled):
                 return  # the value of map(f, xs) is not the value that f returns
             yield program, call, number
@@ -303,17 +298,14 @@ class _Names:
         elif isinstance(node.value, tuple) and (parts := _targets(program, here)):
             self.wanted[node.id] = Wanted(", ".join(text_of(program, part) for part in parts), False)
         elif node.id != self.end:
-            simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
-            self.wanted[node.id] = Wanted(text_of(program, here, self.values(node)), simple)
-            if not node.name:
-                self.inline.add(node.id)
-            if not node.name and not isinstance(here, (ast.Subscript, ast.Attribute)):
-                self.expressions.add(node.id)
+            simple, named = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute)), bool(node.name)
+            expression = not named and not isinstance(here, (ast.Subscript, ast.Attribute))
+            text = text_of(program, here, self.values(node))
+            self.wanted[node.id] = Wanted(text, simple, expression=expression, inline=not named)
 
     def values(self, node: Node, level: int = 0) -> dict[str, Any]:
         """Return the loop variables of an operation in one of its frames, with their values."""
-        rounds = node.rounds[level] if level < len(node.rounds) else ()
-        return {name: value for _, name, value in rounds}
+        return {name: value for _, name, value in node.rounds[level]}
 
     def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
@@ -346,13 +338,9 @@ class _Names:
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
             text = text_of(program, operand, self.values(reader, level))
-            self.wanted[node.id] = Wanted(text, simple, reader, level)
-            named = simple or isinstance(operand, ast.Subscript)
-            (self.expressions.discard if named else self.expressions.add)(node.id)
-            if level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand)):
-                self.given.add(node.id)
-            else:
-                self.given.discard(node.id)
+            handed = level > 0 or (isinstance(operand, ast.Name) and operand.id in program.parameters(operand))
+            expression = not simple and not isinstance(operand, ast.Subscript)
+            self.wanted[node.id] = Wanted(text, simple, reader, level, handed, expression)
 
     def summed(self, nodes: Sequence[Node], program: Index, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
