@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..record.model import Graph, Node
 from ..record.rounds import OBJECT, Owned, Rounds, apart, told_apart
-from .folding import Unit
+from .folding import Unit, beginning
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
 
@@ -24,7 +24,7 @@ class CallsAround:
         found: list[Step] = []
         places = [] if node.source is None else [node.source, *node.callers]
         frames = node.outside + len(places)  # a frame has the same number for all operations in it
-        for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
+        for number in reversed(range(len(places))):
             values = [(name, value) for _, name, value in node.rounds[number] if name != OBJECT]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
@@ -33,7 +33,7 @@ class CallsAround:
                 owner = next((value for _, name, value in node.rounds[number - 1] if name == OBJECT), None)
                 name = places[number - 1].function
                 if owner is not None:
-                    called = node.called[number] if number < len(node.called) else None
+                    called = node.called[number]
                     named = called is None or called.name == name  # otherwise the program has called the object itself
                     name = self.rounds.text(OBJECT, owner) + (f" / {name}" if named else "")
                 if not name.startswith("<"):
@@ -47,16 +47,12 @@ class CallsAround:
     def of_unit(self, unit: Unit) -> list[Step]:
         """Return the loops and calls that are around all operations of a unit."""
         operations = list(unit.all_operations())
-        if not operations:
-            return []
-        first, last = (self.around(self.graph.nodes[number]) for number in (operations[0], operations[-1]))
-        return [one for one, other in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last))]
+        return beginning([self.around(self.graph.nodes[number]) for number in operations[:1] + operations[-1:]])
 
     def grouped(self, units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
         """Group the units of a scene by the outermost call or round that not all are in. Its title is "" if there is none."""
         around = [self.of_unit(unit) for unit in units]
-        same = itertools.takewhile(lambda steps: len(set(steps)) == 1, zip(*around))
-        depth = sum(1 for _ in same)
+        depth = len(beginning(around))
         keys = [steps[depth] if depth < len(steps) else (i, "") for i, steps in enumerate(around)]
         for (_, name), pairs in itertools.groupby(zip(keys, units), key=lambda pair: pair[0]):
             yield name, [unit for _, unit in pairs]

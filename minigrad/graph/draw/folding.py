@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ FEWEST_LAYERS = 3
 FEWEST_STEPS = 4  # the fewest equal steps of operations that are folded
 FEWEST_OPERATIONS = 8  # the fewest operations in all steps together that are folded
 FACTOR = 0x9E3779B97F4A7C15  # an odd number whose powers modulo 2**64 have no pattern
+Item = TypeVar("Item", bound=Hashable)
 
 
 @dataclass(eq=False, slots=True)
@@ -127,12 +129,12 @@ class Folder:
         """
         units = sorted(units, key=lambda unit: unit.operations[0][0])
         rounds = [self._around(unit) for unit in units]
-        whole = len(_beginning(rounds))
+        whole = len(beginning(rounds))
         return self._repeated(self._in_rounds([(unit, around[whole:]) for unit, around in zip(units, rounds)]))
 
     def _around(self, unit: Unit) -> Sequence[Hashable]:
         """Return the rounds that are around all operations of a unit."""
-        return _beginning([self.rounds.get(unit.operations[i][i], ()) for i in (0, -1)])
+        return beginning([self.rounds.get(unit.operations[i][i], ()) for i in (0, -1)])
 
     def _in_rounds(self, units: Iterable[tuple[Unit, Sequence[Hashable]]]) -> list[Unit]:
         """Return the units, with those of a round as one unit. Each comes with the rounds around it, outermost first.
@@ -254,7 +256,7 @@ class Folder:
         return scene(LOOP, signature, iterations, units[0].module if layers else None)
 
 
-def _beginning(lists: Sequence[Sequence[Hashable]]) -> list[Hashable]:
+def beginning(lists: Iterable[Sequence[Item]]) -> list[Item]:
     """Return the items with which all lists begin."""
     return [items[0] for items in itertools.takewhile(lambda items: len(set(items)) == 1, zip(*lists))]
 

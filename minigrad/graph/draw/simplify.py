@@ -36,13 +36,8 @@ def simpler(graph: AnyDrawn, *, depth: int | None = None) -> Iterator[AnyDrawn]:
     yield whole
     folded = fold(whole)
     yield folded
-    yield from boxed(folded)
-
-
-def boxed(graph: AnyDrawn) -> Iterator[AnyDrawn]:
-    """Yield the graph with its modules as boxes, the innermost ones first."""
-    deepest = max((len(graph.around(module.id)) for module in graph.modules), default=0)
-    yield from (collapse(graph, depth) for depth in reversed(range(deepest)))
+    deepest = max((len(folded.around(module.id)) for module in folded.modules), default=0)
+    yield from (collapse(folded, depth) for depth in reversed(range(deepest)))  # the innermost modules first
 
 
 def collapse(graph: AnyDrawn, depth: int) -> AnyDrawn:

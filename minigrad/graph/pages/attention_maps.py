@@ -154,14 +154,15 @@ def attention_maps(
     found = []
     for part, layers in _weights(model, inputs).items():
         for number, weights in enumerate(layers, start=1):
-            array = _one_example(weights, example, f"layer {number}" + (f" of {part!r}" if part else ""))
+            where = f"layer {number} of {part!r}" if part else f"layer {number}"
+            array = _one_example(weights, example, where)
             looking = keys if part == "encoder" else queries
             looked_at = queries if part == "decoder" else keys
             if looked_at is None and part not in ("cross", "encoder"):
                 looked_at = queries
-            sides = zip(("queries", "keys"), (looking, looked_at), array.shape[1:])
-            labels = [_fitting(given, count, side, part, number) for side, given, count in sides]
-            found.append(Layer(part, number, labels[0], labels[1], array))
+            count, count_at = array.shape[1:]
+            labels = _fitting(looking, count, f"queries of {where}"), _fitting(looked_at, count_at, f"keys of {where}")
+            found.append(Layer(part, number, *labels, array))
     maps = AttentionMaps(found)
     if path is not None:
         maps.to_html(path) if Path(path).suffix.lower() == ".html" else maps.plot(path)
@@ -223,14 +224,13 @@ def _texts(name: str, given: Any) -> list[str]:
     return texts
 
 
-def _fitting(given: list[str] | None, count: int, side: str, part: str, number: int) -> list[str]:
+def _fitting(given: list[str] | None, count: int, where: str) -> list[str]:
     """Return the tokens of one axis; numbers if none were given."""
     if given is None:
         return [str(i) for i in range(count)]
     if len(given) != count:
-        where = f"layer {number} of {part!r}" if part else f"layer {number}"
         raise ShapeError(
-            f"{len(given)} tokens were given for the {side} of {where}, which has {count}: give one for each position, "
+            f"{len(given)} tokens were given for the {where}, which has {count}: give one for each position, "
             "padding and special tokens included; if one sequence looks at another, tokens belong to the one that looks "
             "and key_tokens to the other"
         )

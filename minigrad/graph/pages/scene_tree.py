@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from ..draw.calls import CallsAround
@@ -15,7 +16,8 @@ from ..record.model import Edge, Graph
 
 AT_ONCE = 12  # boxes that a pane of the page shows together with their names and values
 MOST_IN_SCENE = 60
-PART = 50
+MOST_IN_PART = 50
+PART = "part"  # the kind of a scene that is a part of a long one
 STATEMENT = "statement"  # the kind of a scene with the operations of one statement
 MOST_OPERANDS = 24  # operands of one operation that are boxes in its scene
 
@@ -140,16 +142,7 @@ class SceneTree:
         reads them. All steps of a loop are joined alike.
         """
         runs = [self._runs(step) for step in iterations]
-        if any(run != runs[0] for run in runs):
-            return iterations
-        found = []
-        for step in iterations:
-            joined = [scene(STATEMENT, -1, [step[a:b]]) if b - a > 1 else step[a] for a, b in runs[0]]
-            for unit in joined:
-                if unit.kind == STATEMENT:
-                    self.titles[id(unit)] = self.graph.nodes[unit.operations[0][-1]].label
-            found.append(joined)
-        return found
+        return iterations if any(run != runs[0] for run in runs) else _joined(iterations, runs[0], STATEMENT)
 
     def _runs(self, units: Sequence[Unit]) -> list[tuple[int, int]]:
         """Return where the units of each statement begin and end. Any other unit is a run of its own."""
@@ -173,10 +166,10 @@ class SceneTree:
         """Return the units of a long scene, with the units of each call and of each round of a loop joined to one unit."""
         found = []
         for name, together in self.calls.grouped(units):
-            part = _part(together) if name else None
-            found += together if part is None else [part]
-            if part is not None and len(together) > 1:
-                self.titles[id(part)] = name
+            if name and len(together) > 1:
+                together = [scene(PART, -1, [together])]
+                self.titles[id(together[0])] = name
+            found += together
         return found
 
     def result(self, unit: Unit) -> int | None:
@@ -200,7 +193,9 @@ class SceneTree:
         if unit.kind == "loop":
             last = unit.operations[0][-1]
             return self.calls.title(unit.operations) or graph.nodes[last].stem or graph.nodes[last].operation or ""
-        if unit.kind != "part":
+        if unit.kind == STATEMENT:
+            return graph.nodes[unit.operations[0][-1]].label
+        if unit.kind != PART:
             return ""
         values = unit.operations[0] or self.stages[id(unit)][0].values
         return f"{graph.nodes[values[0]].label} … {graph.nodes[values[-1]].label}"
@@ -243,9 +238,9 @@ class SceneTree:
         gathered = {i for places in many for i in places}
         for stage, step in zip(stages, stages[0].unit.iterations):
             for places in many:
-                for k in range(0, len(places), PART):
-                    unit = scene("part", -1, [[]])
-                    values = [stage.values[i] for i in places[k : k + PART]]
+                for k in range(0, len(places), MOST_IN_PART):
+                    unit = scene(PART, -1, [[]])
+                    values = [stage.values[i] for i in places[k : k + MOST_IN_PART]]
                     self.stages[id(unit)] = [Stage(unit, 0, stage, values)]
                     step.append(unit)
             stage.values = [value for i, value in enumerate(stage.values) if i not in gathered]
@@ -273,9 +268,9 @@ class SceneTree:
 def _shared(readers: Sequence[Stage]) -> Stage:
     """Return the innermost stage around all readers; of a scene in parts, the part of the first reader."""
     paths = [reader.path() for reader in readers]
-    common = [level for level in zip(*paths) if all(stage is level[0] for stage in level)]
-    parts = itertools.takewhile(lambda stage: stage.unit.kind == "part", paths[0][len(common) :])
-    return [common[-1][0], *parts][-1]
+    common = [level[0] for level in zip(*paths) if len(set(level)) == 1]
+    parts = itertools.takewhile(lambda stage: stage.unit.kind == PART, paths[0][len(common) :])
+    return [common[-1], *parts][-1]
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
@@ -286,30 +281,23 @@ def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Uni
         weights: the numbers of boxes of operations. Other units count as 1.
     """
     while _weight(units[0], weights) > MOST_IN_SCENE:
-        cuts = _cuts(units[0], weights)
-        if len(cuts) + 1 >= len(units[0]):
+        starts, filled = [0], 0  # of parts with about equal weight
+        for i, unit in enumerate(units[0]):
+            weight = _weight([unit], weights)
+            if filled and filled + weight > MOST_IN_PART:
+                starts.append(i)
+                filled = 0
+            filled += weight
+        if len(starts) >= len(units[0]):
             break
-        units = [[_part(step[a:b]) for a, b in zip([0, *cuts], [*cuts, len(step)])] for step in units]
+        units = _joined(units, list(pairwise([*starts, len(units[0])])), PART)
     return units
 
 
+def _joined(iterations: list[list[Unit]], runs: Sequence[tuple[int, int]], kind: str) -> list[list[Unit]]:
+    """Return the units of each iteration, with those of each run joined to one scene."""
+    return [[scene(kind, -1, [step[a:b]]) if b - a > 1 else step[a] for a, b in runs] for step in iterations]
+
+
 def _weight(units: Sequence[Unit], weights: Mapping[int, int]) -> int:
-    return sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units)
-
-
-def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:
-    """Return the ends of parts with about equal weight."""
-    cuts, filled = [], 0
-    for i, unit in enumerate(units):
-        weight = weights.get(unit.node, 1) if unit.node is not None else 1
-        if filled and filled + weight > PART:
-            cuts.append(i)
-            filled = 0
-        filled += weight
-    return cuts
-
-
-def _part(units: list[Unit]) -> Unit:
-    if len(units) == 1:
-        return units[0]
-    return scene("part", -1, [units])
+    return sum(1 if unit.node is None else weights[unit.node] for unit in units)

@@ -11,7 +11,7 @@ import minigrad as mg
 from minigrad import ArgumentError, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing, Edge
-from minigrad.graph.draw.simplify import boxed, collapse, fold
+from minigrad.graph.draw.simplify import collapse, fold, simpler
 from tests.leaves import leaf
 
 
@@ -174,7 +174,7 @@ def test_the_depth_that_fits() -> None:
     whole = stack(3)
     sizes = [len(collapse(whole, depth).nodes) for depth in range(3)]
     assert sizes == [3, 5, 11] == sorted(sizes) and len(whole.nodes) == 11
-    assert [len(graph.nodes) for graph in boxed(whole)] == [11, 5, 3]
+    assert [len(graph.nodes) for graph in simpler(whole)] == [11, 5, 5, 3, 3]
 
 
 # --- fold ---
