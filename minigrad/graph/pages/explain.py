@@ -12,7 +12,9 @@ import gc
 import math
 import os
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from importlib.util import find_spec
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -179,15 +181,8 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     }
 
 
-def _nodes(
-    graph: Graph,
-    spans: Sequence[list[int] | None],
-    home: Sequence[int],
-    causes: Sequence[Data],
-    values: Sequence[Data],
-    operations: Sequence[Data],
-) -> list[Data]:
-    """Return the data of each node: its own facts, its span, its scene, why it is not finite, its arrays, its notation.
+def _nodes(graph: Graph, spans: Sequence[list[int] | None], home: Sequence[int], *more: Sequence[Data]) -> list[Data]:
+    """Return the data of each node: its own facts, its span, its scene, and ``more`` data.
 
     A node is ``hooked`` if a gradient is not the sum of its contributions, because a hook has changed it.
     """
@@ -199,19 +194,12 @@ def _nodes(
         if gradient is not None and (total := sums.get((node.id, output))) is not None
         if not np.allclose(gradient, total, rtol=1e-3, equal_nan=True)
     }
-    return [
-        {
-            "name": node.label,
-            "kind": node.kind,
-            "operation": node.operation,
-            "module": node.module,
-            "named": not node.expression,
-            "numeral": node.numeral,
-            "hooked": node.id in hooked,
-        }
-        | {"span": span, "scene": scene, **cause, **arrays, **said}
-        for node, span, scene, cause, arrays, said in zip(graph.nodes, spans, home, causes, values, operations)
+    facts: list[Data] = [
+        {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module, "span": span}
+        | {"named": not node.expression, "numeral": node.numeral, "hooked": node.id in hooked, "scene": scene}
+        for node, span, scene in zip(graph.nodes, spans, home)
     ]
+    return [reduce(or_, about) for about in zip(facts, *more)]
 
 
 def _edges(
@@ -340,11 +328,8 @@ def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Str
 
 def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
     first, last = stretch
-    while first < last and not text[first - 1].strip():
-        first += 1
-    while first < last and not text[last - 1].strip():
-        last -= 1
-    return first, last
+    written = [line for line in range(first, last + 1) if text[line - 1].strip()] or [last]
+    return written[0], written[-1]
 
 
 # --- the data as columns (see assets/unpack.js) ---

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,8 +40,6 @@ Tree = list[Any]
 NOTHING: Data = {"notation": None, "options": "", "tells": None, "changed": []}  # what is said of a value
 # The Japanese translations of the words in formulas
 JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
-
-_found: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
 
 KINDS = {
     "row": "side by side",
@@ -168,7 +165,7 @@ class Formula:
     for_shapes: Callable[..., str | None] | None = None
 
 
-def formula(primitive: Any, argument: str | int) -> Formula | None:
+def formula(primitive: Any, argument: str) -> Formula | None:
     """Return the derivative of a primitive with respect to an argument.
 
     ``argument`` is its name, or its position if the number of arguments varies.
@@ -176,11 +173,8 @@ def formula(primitive: Any, argument: str | int) -> Formula | None:
     Returns:
         None if there is no such derivative, or if it is a rule of the user whose source is not available.
     """
-    name, rule = str(argument), rule_behind(primitive, str(argument))
-    found = _found.setdefault(primitive, {})
-    if (name, rule) not in found:
-        found[name, rule] = None if rule is None else _formula(primitive, name, rule)
-    return found[name, rule]
+    rule = rule_behind(primitive, argument)
+    return None if rule is None else _formula(primitive, argument, rule)
 
 
 def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str, Any]:
@@ -216,6 +210,7 @@ def rule_behind(primitive: Any, argument: str) -> Any:
     return rule and inspect.unwrap(rule)
 
 
+@lru_cache(maxsize=256)
 def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
     if not isinstance(primitive, Primitive):  # a Function class
         return Formula(f"{primitive.__name__}.backward(g)")
