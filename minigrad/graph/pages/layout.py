@@ -11,6 +11,7 @@ from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import fmean
 
@@ -52,25 +53,29 @@ class Laid:
     gaps: list[float] = field(default_factory=list)
     turns: int = 0
 
+    def sideways(self) -> Laid:
+        """Return the layout with its axes exchanged. What leads down leads to the right then."""
+        centres = [(y, x) for x, y in self.centres]
+        return Laid(self.height, self.width, centres, [[(y, x) for x, y in r] for r in self.routes], turns=self.turns)
 
-def layouts(
-    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int
-) -> list[tuple[Laid, bool]]:
-    """Return layouts of boxes in up to so many columns, and for each whether its boxes are turned on their sides.
 
-    The lines point down. The same input gives the same layouts. Parts that no line joins are placed side by side.
+def layouts(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], columns: int) -> list[Laid]:
+    """Return layouts of boxes in up to so many columns, whose lines point down; then as many, whose lines point right.
+
+    The same input gives the same layouts. Parts that no line joins are placed side by side.
 
     Args:
         sizes: the width and the height of each box.
-        lines: the two different boxes of each line. Lines may repeat and form cycles; one line of a cycle leads back up.
+        lines: the two different boxes of each line. Lines may repeat, and form no cycle.
     """
-    parts, found = ordered(len(sizes), lines), list[tuple[Laid, bool]]()
-    for turned in (False, True):
-        own = [(height, width) for width, height in sizes] if turned else sizes
-        laid = placed(parts, own)
-        several = [in_columns(laid, own, count) for count in range(2, columns + 1)]
-        found += [(each, turned) for each in (laid, *several) if each is not None]
-    return found
+    parts = ordered(len(sizes), lines)
+
+    def pointing_down(sizes: Sequence[tuple[float, float]]) -> list[Laid]:
+        laid = placed(parts, sizes)
+        several = [in_columns(laid, sizes, count) for count in range(2, columns + 1)]
+        return [each for each in (laid, *several) if each is not None]
+
+    return pointing_down(sizes) + [each.sideways() for each in pointing_down([(h, w) for w, h in sizes])]
 
 
 def ordered(boxes: int, lines: Sequence[tuple[int, int]]) -> list[Part]:
@@ -102,23 +107,14 @@ def placed(parts: Sequence[Part], sizes: Sequence[tuple[float, float]]) -> Laid:
 
 def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
     """Return the boxes and the lines of each connected part, in the order of their first boxes."""
-    leader = list(range(boxes))
-
-    def lead(box: int) -> int:
-        while leader[box] != box:
-            leader[box] = leader[leader[box]]
-            box = leader[box]
-        return box
-
+    first = list(range(boxes))  # the first box of the part that each box is in
     for a, b in lines:
-        a, b = sorted((lead(a), lead(b)))
-        leader[b] = a
-    parts: dict[int, tuple[list[int], list[int]]] = {}
-    for box in range(boxes):
-        parts.setdefault(lead(box), ([], []))[0].append(box)
-    for number, (a, _) in enumerate(lines):
-        parts[lead(a)][1].append(number)
-    return list(parts.values())
+        joined, gone = sorted((first[a], first[b]))
+        first = [joined if part == gone else part for part in first]
+    return [
+        ([box for box in range(boxes) if first[box] == part], [n for n, (a, _) in enumerate(lines) if first[a] == part])
+        for part in sorted(set(first))
+    ]
 
 
 def _shelves(sizes: Sequence[tuple[float, float]]) -> list[Point]:
@@ -176,8 +172,8 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     pieces = [_pieces(route, cuts) for route in laid.routes]
     leaving = [[] for _ in cuts]  # type: list[list[tuple[float, int]]]
     for number, parts in enumerate(pieces):
-        for (k, part), (other, _) in pairwise(parts):
-            leaving[min(k, other)].append((-part[-1][0], number))
+        for k, part in parts[:-1]:
+            leaving[k].append((-part[-1][0], number))
     lane = {(k, number): i for k, found in enumerate(leaving) for i, (_, number) in enumerate(sorted(found))}
     room = LANE * (1 + max(map(len, leaving)))  # above and below a column
     columns = []
@@ -193,13 +189,12 @@ def in_columns(laid: Laid, sizes: Sequence[tuple[float, float]], count: int) -> 
     centres = [(x + home.dx, y + home.dy) for (x, y), home in zip(laid.centres, homes)]
     routes = []
     for number, parts in enumerate(pieces):
-        route = [(x + columns[k].dx, y + columns[k].dy) for k, part in parts[:1] for x, y in part]
-        for (k, _), (other, part) in pairwise(parts):
-            first = min(k, other)
-            end = [(x + columns[other].dx, y + columns[other].dy) for x, y in part]
-            places = (route[-1], end[0]) if k < other else (end[0], route[-1])
-            way = _gutter(*places, columns[first], lane[first, number], len(leaving[first]), room)
-            route += (way if k < other else way[::-1]) + end
+        route: list[Point] = []
+        for k, part in parts:
+            moved = [(x + columns[k].dx, y + columns[k].dy) for x, y in part]
+            if route:
+                route += _gutter(route[-1], moved[0], columns[k - 1], lane[k - 1, number], len(leaving[k - 1]), room)
+            route += moved
         routes.append(route)
     height = max(column.bottom + column.dy for column in columns) + room
     return Laid(columns[-1].right + columns[-1].dx, height, centres, routes, turns=sum(map(len, leaving)))
@@ -218,11 +213,10 @@ def _pieces(route: Sequence[Point], cuts: Sequence[float]) -> list[tuple[int, li
     found = [(bisect_right(cuts, route[0][1]), [route[0]])]
     for (x, y), (to_x, to_y) in pairwise(route):
         to = bisect_right(cuts, to_y)
-        while (k := found[-1][0]) != to:
-            cut = cuts[k if to > k else k - 1]
-            crossing = (x + (to_x - x) * (cut - y) / (to_y - y), cut)
+        while (k := found[-1][0]) < to:
+            crossing = (x + (to_x - x) * (cuts[k] - y) / (to_y - y), cuts[k])
             found[-1][1].append(crossing)
-            found.append((k + (1 if to > k else -1), [crossing]))
+            found.append((k + 1, [crossing]))
         found[-1][1].append((to_x, to_y))
     return found
 
@@ -253,7 +247,6 @@ class Layers:
         boxes: the number of boxes. Vertices with smaller numbers are boxes; the others are bends of long lines.
         above, below: the neighbours of each vertex on the layer above and below.
         chains: all vertices of each line, from top to bottom.
-        turned: whether each line goes up.
     """
 
     layers: list[list[int]]
@@ -261,7 +254,6 @@ class Layers:
     above: list[list[int]] = field(default_factory=list)
     below: list[list[int]] = field(default_factory=list)
     chains: list[list[int]] = field(default_factory=list)
-    turned: list[bool] = field(default_factory=list)
 
     def places(self) -> dict[int, int]:
         """Return the position of each vertex on its layer."""
@@ -269,18 +261,16 @@ class Layers:
 
 
 def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
-    """Put every box on a layer below all boxes that lead to it. Lines that close a cycle are turned."""
-    turned = _turned(boxes, lines)
-    down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
-    layer = _layers(boxes, down)
-    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
+    """Put every box on a layer below all boxes that lead to it."""
+    layer = layers_of(boxes, lines)
+    found = Layers([[] for _ in range(max(layer, default=-1) + 1)], boxes)
     for vertex, number in enumerate(layer):
         found.layers[number].append(vertex)
-    long = Counter(a for a, b in down if layer[b] - layer[a] > 1)
+    long = Counter(a for a, b in lines if layer[b] - layer[a] > 1)
     trunks: dict[tuple[int, int], int] = {}  # the bend on a layer of the shared path of a box's long lines
     links: dict[tuple[int, int], None] = {}
     vertices = boxes
-    for a, b in down:
+    for a, b in lines:
         chain = [a]
         for number in range(layer[a] + 1, layer[b]):
             bend = trunks.get((a, number), vertices) if long[a] > MOST_LONG_LINES else vertices
@@ -299,49 +289,17 @@ def put_on_layers(boxes: int, lines: Sequence[tuple[int, int]]) -> Layers:
     return found
 
 
-def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return whether each line closes a cycle: in a depth-first search it leads back to a box on the current path."""
-    leaving: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
-    into = [0] * boxes
-    for number, (a, b) in enumerate(lines):
-        leaving[a].append((number, b))
-        into[b] += 1
-    state = [0] * boxes  # 1: on the path of the search, 2: done
-    turned = [False] * len(lines)
-    for start in sorted(range(boxes), key=lambda box: into[box] > 0):  # boxes without incoming lines come first
-        if state[start]:
-            continue
-        state[start], path = 1, [(start, iter(leaving[start]))]
-        while path:
-            box, rest = path[-1]
-            number, target = next(rest, (-1, -1))
-            if number < 0:
-                state[box] = 2
-                path.pop()
-            elif state[target] == 1:
-                turned[number] = True
-            elif not state[target]:
-                state[target] = 1
-                path.append((target, iter(leaving[target])))
-    return turned
-
-
-def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
+def layers_of(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
     """Return the layer of each box. The longest path to a box decides. Then the box moves to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]
     for a, b in lines:
         below[a].append(b)
         above[b].append(a)
-    waits = list(map(len, above))
-    order = [box for box in range(boxes) if not waits[box]]
+    order = list(TopologicalSorter(dict(enumerate(above))).static_order())
     layer = [0] * boxes
-    for box in order:  # the loop appends to order
-        for target in below[box]:
-            layer[target] = max(layer[target], layer[box] + 1)
-            waits[target] -= 1
-            if not waits[target]:
-                order.append(target)
+    for box in order:
+        layer[box] = max((layer[source] + 1 for source in above[box]), default=0)
     for _ in range(3):
         for box in reversed(order):
             if below[box] and len(below[box]) >= len(above[box]):
@@ -480,7 +438,7 @@ def _routes(
                 route += [(ends[number], top), (ends[number], y - half)]
         route = [(round(x, 2), round(y, 2)) for x, y in route]
         route = [point for i, point in enumerate(route) if not i or point != route[i - 1]]
-        routes.append(route[::-1] if found.turned[number] else route)
+        routes.append(route)
     return routes
 
 

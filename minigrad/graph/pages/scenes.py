@@ -15,7 +15,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.labels import text_width
-from .layout import Laid, layouts, put_on_layers
+from .layout import Laid, layers_of, layouts
 from .scene_tree import SceneTree, Stage
 
 if TYPE_CHECKING:
@@ -122,28 +122,21 @@ def _forms(sizes: Sequence[tuple[int, int]], lines: Sequence[tuple[int, int]]) -
     """
     ways = layouts(sizes, lines, MOST_COLUMNS)
 
-    def scale(way: tuple[Laid, bool], pane: tuple[int, int]) -> float:
-        laid, turned = way
-        width, height = (laid.height, laid.width) if turned else (laid.width, laid.height)
-        return TURNED**laid.turns * min(pane[0] / math.ceil(width), pane[1] / math.ceil(height), LARGEST)
+    def scale(laid: Laid, pane: tuple[int, int]) -> float:
+        return TURNED**laid.turns * min(pane[0] / math.ceil(laid.width), pane[1] / math.ceil(laid.height), LARGEST)
 
-    best = [max(ways, key=lambda way: scale(way, pane)) for pane in PANES]
-    return [_form(*way) for way in ways if any(way is one for one in best)]
+    best = [max(ways, key=lambda laid: scale(laid, pane)) for pane in PANES]
+    return [_form(laid) for laid in ways if any(laid is one for one in best)]
 
 
-def _form(laid: Laid, turned: bool) -> dict[str, Any]:
-    """Return where a layout puts the boxes and lines of a scene. ``turned``: its lines lead from left to right."""
-
-    def point(x: float, y: float) -> list[int]:
-        return [round(y), round(x)] if turned else [round(x), round(y)]
-
-    size = (laid.height, laid.width) if turned else (laid.width, laid.height)
+def _form(laid: Laid) -> dict[str, Any]:
+    """Return where a layout puts the boxes and lines of a scene."""
     return {
-        "width": math.ceil(size[0]),
-        "height": math.ceil(size[1]),
+        "width": math.ceil(laid.width),
+        "height": math.ceil(laid.height),
         "worth": round(TURNED**laid.turns, 3),
-        "at": [point(*centre) for centre in laid.centres],
-        "points": [[point(*one) for one in route] for route in laid.routes],
+        "at": [[round(x), round(y)] for x, y in laid.centres],
+        "points": [[[round(x), round(y)] for x, y in route] for route in laid.routes],
     }
 
 
@@ -178,8 +171,7 @@ class _Scene:
         self._copies()
 
     def _own_boxes(self, numbers: Mapping[int, int]) -> None:
-        for j in range(len(self.unit.iterations[0])):
-            items = [step[j] for step in self.unit.iterations]
+        for items in zip(*self.unit.iterations):
             if items[0].node is not None:
                 self._box("node", [item.node for item in items])
             else:
@@ -274,8 +266,7 @@ class _Scene:
         """Give a leaf an alias near its readers that are far below the first one, so that no line runs past everything."""
         if max(Counter(source for source, _ in self.lines).values(), default=0) < 2:
             return
-        layers = put_on_layers(len(self.boxes), list(self.lines)).layers
-        layer = {box: number for number, row in enumerate(layers) for box in row}
+        layer = layers_of(len(self.boxes), list(self.lines))
         read = {target for _, target in self.lines}
         # leaf -> the box that the next reader uses, and the layer above the first reader of this box
         copies: dict[int, tuple[int, int]] = {}
