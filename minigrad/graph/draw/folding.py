@@ -114,7 +114,8 @@ class Folder:
 
     def module(self, module: ModuleBox, units: list[Unit]) -> Unit:
         unit = scene("module", -1, [self.folded(units)], module.id)
-        wiring = tuple(self._wiring(unit.operations[0], 0, _places(unit.operations)))
+        places = {operation: (0, i) for i, operation in enumerate(unit.operations[0])}
+        wiring = tuple(self._wiring(unit.operations[0], 0, places))
         # Layers of a list differ only in their indices in it. Other attributes, such as query and key, are not one stack.
         stem = tuple("" if part.isdigit() else part for part in module.name.split("."))
         inside = tuple(inner.signature for inner in unit.iterations[0])
@@ -287,8 +288,3 @@ def _repeats(signatures: NDArray[np.int64], period: int) -> Iterator[tuple[int, 
     ends = np.flatnonzero(np.diff(same, prepend=False, append=False))
     long = ends[1::2] - ends[::2] >= (FEWEST_LAYERS - 1) * period
     yield from zip(ends[::2][long].tolist(), ends[1::2][long].tolist())
-
-
-def _places(steps: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Return the step of each operation, and its position in the step."""
-    return {operation: (t, i) for t, step in enumerate(steps) for i, operation in enumerate(step)}

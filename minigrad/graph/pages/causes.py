@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..record.model import Edge, Graph, Node
 from .html import asset
 
 Sentences = dict[str, str]  # by language
+WORDS: dict[str, dict[str, str]] = json.loads(asset("causes_words.json"))
 
 
 def causes_of(graph: Graph) -> list[dict[str, Any]]:
@@ -88,10 +88,4 @@ def _of_operand(found: Cause, numbers: Mapping[str, Any], about: Mapping[str, st
 
 def sentences(key: str, /, **about: object) -> Sentences:
     """Return a sentence of ``causes_words.json`` in all languages, with its values."""
-    return {language: words[key].format(**about) for language, words in _words().items()}
-
-
-@cache
-def _words() -> dict[str, dict[str, str]]:
-    words: dict[str, dict[str, str]] = json.loads(asset("causes_words.json"))
-    return words
+    return {language: words[key].format(**about) for language, words in WORDS.items()}

@@ -24,7 +24,7 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, MinigradError
 from ...guards.checking import Comparison
 from ...source.index import index_of
-from ..record.capture import swept
+from ..record.capture import swept, unlike_their_sums
 from ..record.derivatives import comparisons
 from ..record.model import Edge, Graph
 from .causes import causes_of
@@ -186,14 +186,7 @@ def _nodes(graph: Graph, spans: Sequence[list[int] | None], home: Sequence[int],
 
     A node is ``hooked`` if a gradient is not the sum of its contributions, because a hook has changed it.
     """
-    sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
-    hooked = {
-        node.id
-        for node in graph.nodes
-        for output, gradient in enumerate(node.gradients)
-        if gradient is not None and (total := sums.get((node.id, output))) is not None
-        if not np.allclose(gradient, total, rtol=1e-3, equal_nan=True)
-    }
+    hooked = unlike_their_sums(graph)
     facts: list[Data] = [
         {"name": node.label, "kind": node.kind, "operation": node.operation, "module": node.module, "span": span}
         | {"named": not node.expression, "numeral": node.numeral, "hooked": node.id in hooked, "scene": scene}

@@ -90,18 +90,23 @@ def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
     They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
     a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
-    sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
     end, output = graph.ends[0]
     if graph.nodes[end].gradients[output] is None:
         return False
-    different = {
-        node.id
-        for node in graph.operations
-        for i, arrived in enumerate(node.gradients)
-        if not _close(arrived, sums.get((node.id, i))) and node.id != end
-    }
+    different = unlike_their_sums(graph)
     return not different or different <= {
         node.id for node, entry in zip(graph.operations, tape(tensor)) if entry.hooks and entry.hooks.functions
+    }
+
+
+def unlike_their_sums(graph: Graph) -> set[int]:
+    """Return the nodes with a gradient that is not the sum of its contributions, except the end, where sweeps begin."""
+    sums = {(edge.source, edge.output or 0): edge.sum for edge in graph.contributions}
+    return {
+        node.id
+        for node in graph.nodes
+        for i, arrived in enumerate(node.gradients)
+        if node.id != graph.ends[0][0] and not _close(arrived, sums.get((node.id, i)))
     }
 
 

@@ -75,7 +75,6 @@ class _Names:
     def __init__(self, graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
         self.graph = graph
         self.paths, self.texts = paths, texts
-        self.indices: dict[str, Index] = {}  # by file
         self.into = graph.edges_into
         self.end = graph.ends[0][0]
         self.ends = {number for number, _ in graph.ends}
@@ -181,12 +180,8 @@ class _Names:
     # What the program says
 
     def program(self, source: SourceLine) -> Index:
-        known = self.indices.get(source.file)
-        if known is None:
-            lines = self.graph.programs.get(source.file)
-            known = index_of(source.file, self.texts.get(source.file, ()) if lines is None else lines)
-            self.indices[source.file] = known
-        return known
+        lines = self.graph.programs.get(source.file)
+        return index_of(source.file, self.texts.get(source.file, ()) if lines is None else lines)
 
     def calls(self, node: Node) -> Iterator[tuple[Index, ast.Call, int]]:
         """Yield the calls of the program's functions that led to an operation, innermost first, with their numbers."""
@@ -364,11 +359,8 @@ class _Names:
             (source,) = sources
             if source not in self.wanted:
                 edge = next(edge for edge in edges if edge.source == source)
-                self.value(
-                    edge,
-                    program,
-                    _only_operand(here, given, _called(nodes[0]), nodes[0].module is not None),
-                )
+                operand = _only_operand(here, given, _called(nodes[0]), nodes[0].module is not None)
+                self.value(edge, program, operand)
 
 
 def _called(node: Node) -> Callee | None:

@@ -283,7 +283,7 @@ def _lane(node: Any) -> int:
 
 def frozen_copy(value: Any) -> Any:
     """Return a read-only copy on the host."""
-    copy = np.array(to_host(_array(value)))
+    copy = np.array(to_host(value.data if isinstance(value, Tensor) else value))
     copy.flags.writeable = False
     return copy
 
@@ -297,7 +297,3 @@ def _same(copy: Any, now: Any) -> bool:
         bits = np.dtype(f"u{copy.itemsize}")
         return bool(np.array_equal(copy.view(bits), now.view(bits)))
     return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
-
-
-def _array(value: Any) -> Any:
-    return value.data if isinstance(value, Tensor) else value
