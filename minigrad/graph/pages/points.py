@@ -7,7 +7,7 @@ An array that a loop reads in turn with others is a part of a sequence: the shap
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from ...device import to_host
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError
-from ..record.model import Edge, Graph, Node
+from ..record.model import Graph, Node
 
 Data = dict[str, Any]
 
@@ -38,21 +38,19 @@ def data_of(show: Any, graph: Graph, drawn: Mapping[int, Data]) -> Data | None:
         ArgumentError: ``show["points"]`` is not a pair of one or two features and as many targets, or the program has not
             read x.
     """
-    into = graph.edges_into
     if is_points(show, graph):
         x, y = _checked(show["points"])
-        node = _leaf_of(x, graph)
-        return _about("points", node, graph, into, y)
+        return _about("points", _leaf_of(x, graph), graph, y)
     images = next((graph.nodes[number] for number, how in drawn.items() if how.get("grey")), None)
     if images is not None:
-        return _about("images", images, graph, into, _target(images, graph, into))
+        return _about("images", images, graph, _target(images, graph))
     several = _read_in_turn(graph)
     for node in graph.nodes:
         if not _is_points(node) or node.id in several or _has_parameters_for_rows(node, graph):
             continue
-        y = _target(node, graph, into)
-        if y is not None and not _sources(node, graph, into, y)[graph.ends[0][0]] & OTHER:
-            return _about("points", node, graph, into, y)
+        y = _target(node, graph)
+        if y is not None and not _sources(node, graph, y)[graph.ends[0][0]] & OTHER:
+            return _about("points", node, graph, y)
     return None
 
 
@@ -87,10 +85,13 @@ def _read_in_turn(graph: Graph) -> set[int]:
 
 def _has_parameters_for_rows(x: Node, graph: Graph) -> bool:
     """Return whether a parameter has as many entries along an axis as x has rows: the rows may then be units, not examples."""
-    count = (x.shape or (0,))[0]
-    return any(
-        count in (node.shape or ()) for node in graph.nodes if node.operation is None and node.kind != "constant"
-    )
+    parameters = (node for node in graph.nodes if node.operation is None and node.kind != "constant")
+    return any(_count(x) in (node.shape or ()) for node in parameters)
+
+
+def _count(x: Node) -> int:
+    """Return the number of examples in the data."""
+    return (x.shape or (0,))[0]
 
 
 def _host(array: Any) -> Any:
@@ -151,13 +152,13 @@ def _indices(node: Node, count: int) -> list[Any]:
     return [a for a in found if np.shape(a)[:1] == (count,) and not np.array_equal(a, np.arange(count))]
 
 
-def _sources(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]], y: Any = None) -> dict[int, int]:
+def _sources(x: Node, graph: Graph, y: Any = None) -> dict[int, int]:
     """Return what each value is computed from, as a sum of ``X``, ``TARGET``, ``OTHER`` and ``PARAMETER``.
 
     A value that is computed from x before the targets come in, and has no row for each example, counts as ``OTHER``: the
     examples meet in it.
     """
-    count = (x.shape or (0,))[0]
+    count = _count(x)
     found: dict[int, int] = {}
     for node in graph.nodes:
         if node is x:
@@ -166,7 +167,7 @@ def _sources(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]], y: Any =
             rows = (node.shape or ())[:1] == (count,)
             found[node.id] = PARAMETER if node.kind != "constant" else _kind(node.value, y) if rows else 0
         else:
-            kinds = [found[edge.source] for edge in into.get(node.id, ())]
+            kinds = [found[edge.source] for edge in graph.edges_into[node.id]]
             kinds += [_kind(array, y) for array in _indices(node, count)]
             found[node.id] = int(np.bitwise_or.reduce(kinds, initial=0))
             if found[node.id] & (X | TARGET) == X and (node.shape or ())[:1] != (count,):
@@ -185,28 +186,22 @@ def _kind(value: Any, y: Any) -> int:
     return TARGET if np.array_equal(rows, targets) or (same and len(firsts) < len(rows)) else OTHER
 
 
-def _target(x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]]) -> Any:
+def _target(x: Node, graph: Graph) -> Any:
     """Return the first data that meet an answer to x; None if there are none."""
-    count = (x.shape or (0,))[0]
-    sources = _sources(x, graph, into)
+    count, sources = _count(x), _sources(x, graph)
     for node in graph.operations:
-        edges = into.get(node.id, ())
+        edges = graph.edges_into[node.id]
         answers = [edge for edge in edges if sources[edge.source] == X | PARAMETER and edge.shape[:1] == (count,)]
-        others = [
-            edge.value
-            for edge in edges
-            if graph.nodes[edge.source].kind == "constant" and sources[edge.source] == OTHER
-        ]
-        others += _indices(node, count)
+        data = [edge for edge in edges if graph.nodes[edge.source].kind == "constant"]
+        others = [edge.value for edge in data if sources[edge.source] == OTHER] + _indices(node, count)
         if answers and others and np.ndim(others[0]) <= 2:
             return np.asarray(others[0])
     return None
 
 
-def _about(kind: str, x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]], y: Any) -> Data:
+def _about(kind: str, x: Node, graph: Graph, y: Any) -> Data:
     """Return the data with the model's answer: the last named value from x and parameters before the targets come in."""
-    count = (x.shape or (0,))[0]
-    sources = _sources(x, graph, into, y)
+    count, sources = _count(x), _sources(x, graph, y)
     answers = [
         node
         for node in graph.operations
@@ -217,7 +212,7 @@ def _about(kind: str, x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]],
     ]
     named = [node for node in answers if not node.expression] or answers
     answer = named[-1] if named else None
-    path, others = ([] if answer is None else _behind(answer, kind, sources, into) for kind in (X, OTHER))
+    path, others = ([] if answer is None else _behind(answer, kind, sources, graph) for kind in (X, OTHER))
     return {
         "kind": kind,
         "input": x.id,
@@ -228,7 +223,7 @@ def _about(kind: str, x: Node, graph: Graph, into: Mapping[int, Sequence[Edge]],
     }
 
 
-def _behind(answer: Node, kind: int, sources: Mapping[int, int], into: Mapping[int, Sequence[Edge]]) -> list[int]:
+def _behind(answer: Node, kind: int, sources: Mapping[int, int], graph: Graph) -> list[int]:
     """Return the values through which data of this kind reach the answer, in their order: from these data to the answer.
 
     The page does not know ``OTHER`` data for other inputs.
@@ -238,7 +233,7 @@ def _behind(answer: Node, kind: int, sources: Mapping[int, int], into: Mapping[i
         number = todo.pop()
         if number not in seen and sources[number] & kind:
             seen.add(number)
-            todo += [edge.source for edge in into.get(number, ())]
+            todo += [edge.source for edge in graph.edges_into.get(number, ())]
     return sorted(seen)
 
 
@@ -257,9 +252,5 @@ def _meant(y: Any, answer: Node | None) -> Data:
         return {"targets": y.astype(int), "classes": [str(i) for i in range(columns)], "level": None}
     if columns == 1 and whole and len(levels) <= 2 and levels.tolist() in ([0, 1], [-1, 1]):
         share = values is not None and levels[0] == 0 and values.min() >= 0 and values.max() <= 1
-        return {
-            "targets": (y > 0).astype(int),
-            "classes": [f"{level:g}" for level in levels],
-            "level": 0.5 if share else 0.0,
-        }
+        return {"targets": (y > 0).astype(int), "classes": [f"{n:g}" for n in levels], "level": 0.5 if share else 0.0}
     return {"targets": y.astype(float), "classes": None, "level": None}
