@@ -15,7 +15,7 @@ def with_lanes(graph: AnyDrawn) -> AnyDrawn:
     Each lane has all modules, even empty ones. An operation of a backward pass goes into the same module as the forward
     operation whose rule it is part of, so every lane has the same boxes. A value goes into the lane that reads it first.
     """
-    first_read = {node.id: node.lane for node in graph.operations}
+    first_read: dict[int, int] = {}
     for edge in graph.edges:
         lane = graph.nodes[edge.target].lane
         first_read[edge.source] = min(lane, first_read.get(edge.source, lane))

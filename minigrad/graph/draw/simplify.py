@@ -89,9 +89,8 @@ def fold(graph: AnyDrawn) -> AnyDrawn:
     groups = _groups(graph, found.stands_for)
     said = {number: {"module": found.module(copies[0])} | _of_copies(copies) for number, copies in groups.items()}
     folded = _merged(dataclasses.replace(graph, modules=found.modules), found.stands_for, said)
-    return dataclasses.replace(
-        folded, edges=[e for e in folded.edges if e.source < e.target]
-    )  # the others join two steps
+    inside = [edge for edge in folded.edges if edge.source < edge.target]  # the others join two steps
+    return dataclasses.replace(folded, edges=inside)
 
 
 def _of_copies(copies: Sequence[DrawnNode]) -> dict[str, Any]:

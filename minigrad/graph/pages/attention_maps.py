@@ -272,9 +272,8 @@ def draw_maps(
     every = [each for row in rows for each in row]
     largest = max([float(np.nanmax(each.weights)) for each in every if np.isfinite(each.weights).any()], default=0.0)
     side = cell or min(0.18, 3.6 / max(max(np.shape(each.weights)) for each in every))
-    with figure(
-        1, 1
-    ) as fig:  # one inch, so that its coordinates are inches; the picture is cut out around all that is drawn
+    # One inch, so that its coordinates are inches. The picture is cut out around all that is drawn.
+    with figure(1, 1) as fig:
         y = right = 0.0
         for row, text in zip(rows, [*captions, *[""] * len(rows)]):
             if row:

@@ -11,7 +11,8 @@ import contextlib
 import gc
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from importlib.util import find_spec
 from operator import or_
@@ -272,10 +273,10 @@ Stretch = tuple[int, int]  # a part of a file: its first line and its last
 def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
     """Return the parts, and for each node its span: ``[part, line, column, end line, end column]``, or None."""
     texts, sources = graph.programs, [node.source for node in graph.nodes]
-    used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
-    for number, source in enumerate(sources):
+    used: dict[str, list[int]] = defaultdict(list)  # the lines of operations in each file
+    for source in sources:
         if source is not None and source.file in texts and 1 <= source.line <= len(texts[source.file]):
-            used.setdefault(source.file, {}).setdefault(source.line, number)
+            used[source.file].append(source.line)
     files: list[dict[str, Any]] = []
     place: dict[tuple[str, int], int] = {}  # file, line -> number of the part
     left = MOST_LINES
@@ -303,11 +304,11 @@ def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str
     return [number, source.line, column, last, end]
 
 
-def _stretches(file: str, text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
+def _stretches(file: str, text: Sequence[str], used: Iterable[int]) -> list[Stretch]:
     """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
     functions = [(node.lineno, node.end_lineno) for node in index_of(file, text).functions]
     found = set()
-    for line in used:
+    for line in set(used):
         around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
         found.add(min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT)))
     merged: list[Stretch] = []

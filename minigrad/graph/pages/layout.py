@@ -142,7 +142,7 @@ def _place_part(found: Layers, sizes: Sequence[tuple[float, float]]) -> Laid:
                 centres[vertex] = (x[vertex], (top + bottom) / 2)
     width = max(value + each / 2 for value, each in zip(x, widths))
     gaps = [(bottom + top) / 2 for (_, bottom), (top, _) in pairwise(bands)]
-    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands, centres), gaps)
+    return Laid(width, bands[-1][1], centres, _routes(found, x, sizes, bands), gaps)
 
 
 # Columns
@@ -413,11 +413,7 @@ def _bands(found: Layers, x: Sequence[float], sizes: Sequence[tuple[float, float
 
 
 def _routes(
-    found: Layers,
-    x: Sequence[float],
-    sizes: Sequence[tuple[float, float]],
-    bands: Sequence[Point],
-    centres: Sequence[Point],
+    found: Layers, x: Sequence[float], sizes: Sequence[tuple[float, float]], bands: Sequence[Point]
 ) -> list[list[Point]]:
     """Return the route of each line: straight down past the boxes of a layer, and sideways between two layers."""
     layer_of = {vertex: number for number, layer in enumerate(found.layers) for vertex in layer}
@@ -431,7 +427,7 @@ def _routes(
             if vertex >= len(sizes):
                 route += [(x[vertex], top), (x[vertex], bottom)]
                 continue
-            (_, y), half = centres[vertex], sizes[vertex][1] / 2
+            y, half = (top + bottom) / 2, sizes[vertex][1] / 2
             if vertex == chain[0]:
                 route += [(starts[number], y + half), (starts[number], bottom)]
             else:

@@ -226,11 +226,8 @@ class _Reader:
                 return [_operator(node.op), self.tree(node.left), self.tree(node.right)]
             case ast.UnaryOp():
                 operand = self.tree(node.operand)
-                return (
-                    not operand
-                    if isinstance(node.op, ast.Not) and isinstance(operand, bool)
-                    else [_operator(node.op), operand]
-                )
+                known = isinstance(node.op, ast.Not) and isinstance(operand, bool)
+                return not operand if known else [_operator(node.op), operand]
             case ast.BoolOp():
                 return self._all_or_any(node)
             case ast.Compare():

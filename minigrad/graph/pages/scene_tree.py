@@ -59,7 +59,6 @@ class SceneTree:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.into: Mapping[int, Sequence[Edge]] = graph.edges_into
         self.out_of: dict[int, list[Edge]] = defaultdict(list)
         for edge in graph.edges:
             self.out_of[edge.source].append(edge)
@@ -94,12 +93,11 @@ class SceneTree:
         """Return the number of boxes of each operation: its own, and those of values that it is the first to read."""
         weights: dict[int, int] = {}
         seen: set[int] = set()
-        for node in self.graph.nodes:
-            if node.operation is not None:
-                new = {e.source for e in self.into.get(node.id, ())} - seen
-                values = {s for s in new if self.graph.nodes[s].operation is None and not self.graph.nodes[s].numeral}
-                seen |= values
-                weights[node.id] = 1 + (len(values) if len(values) < MOST_OPERANDS else 1)
+        for operation, edges in self.graph.edges_into.items():
+            new = [self.graph.nodes[number] for number in {edge.source for edge in edges} - seen]
+            values = {node.id for node in new if node.operation is None and not node.numeral}
+            seen |= values
+            weights[operation] = 1 + (len(values) if len(values) < MOST_OPERANDS else 1)
         return weights
 
     def _place(self, unit: Unit, parent: Stage | None) -> None:

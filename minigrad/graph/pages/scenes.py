@@ -7,7 +7,7 @@ of a scene that is connected with it is an alias at its border, so both ends of 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..draw.folding import Unit
 from ..draw.labels import text_width
 from .layout import Laid, layers_of, layouts
-from .scene_tree import SceneTree, Stage
+from .scene_tree import SceneTree
 
 if TYPE_CHECKING:
     from ..record.model import Graph, Node
@@ -155,11 +155,10 @@ class _Scene:
         self.tree = tree
         self.unit = unit
         self.steps = len(unit.iterations)
-        self.stages: list[Stage] = tree.stages[id(unit)]
         self.boxes: list[tuple[str, list[int | None]]] = []
         self._scenes: dict[int, Unit] = {}  # box -> its scene in the first step
         self._results: dict[int, list[int | None]] = {}  # the same box -> the result of its scene in each step
-        self.lines: dict[tuple[int, int], list[list[int]]] = {}
+        self.lines: dict[tuple[int, int], list[list[int]]] = defaultdict(lambda: [[] for _ in unit.iterations])
         self._aliases: dict[tuple[int | None, ...], int] = {}
         self._more: dict[int, int] = {}  # alias -> the number of other readers that have no alias
         self._nodes: dict[int, int] = {}  # node -> its box
@@ -179,7 +178,7 @@ class _Scene:
                 self._scenes[len(self.boxes)] = items[0]
                 self._results[len(self.boxes)] = [self.tree.result(item) for item in items]
                 self.boxes.append(("scene", [numbers[id(item)] for item in items]))
-        for values in zip(*(stage.values for stage in self.stages)):
+        for values in zip(*(stage.values for stage in self.tree.stages[id(self.unit)])):
             self._box("node", list(values))
 
     def _box(self, kind: str, ids: list[int | None]) -> None:
@@ -200,12 +199,6 @@ class _Scene:
             self.boxes.append(("alias", list(ids)))
         return self._aliases[ids]
 
-    def _line(self, source: int, target: int, t: int, edge: int) -> None:
-        found = self.lines.get((source, target))
-        if found is None:
-            found = self.lines[source, target] = [[] for _ in range(self.steps)]
-        found[t].append(edge)
-
     def _lines_inside(self) -> None:
         """Add a line for each edge into the scene. A source outside is an alias, the same one for all steps."""
         around, nodes = 0, self.tree.graph.nodes
@@ -219,7 +212,7 @@ class _Scene:
                 if box < 0 or step != t:
                     outside[t] = edge.source
                 elif box != target:
-                    self._line(box, target, t, number)
+                    self.lines[box, target][t].append(number)
             if any(source is not None for source in outside):
                 ids = tuple(outside)
                 if self.boxes[target][0] == "scene" and ids not in self._aliases:
@@ -229,11 +222,11 @@ class _Scene:
                 alias = self._alias(ids)
                 for t, (number, _) in enumerate(column):
                     if outside[t] is not None:
-                        self._line(alias, target, t, number)
+                        self.lines[alias, target][t].append(number)
 
     def _edges_into(self, t: int) -> list[tuple[int, Any]]:
-        into = self.tree.into
-        return [(self._edges[id(edge)], edge) for o in self.unit.operations[t] for edge in into.get(o, ())]
+        into = self.tree.graph.edges_into
+        return [(self._edges[id(edge)], edge) for o in self.unit.operations[t] for edge in into[o]]
 
     def _readers(self) -> None:
         """Add aliases for readers outside of the scene. The gradients of its results come from them."""
@@ -254,7 +247,7 @@ class _Scene:
                     self._more[alias] = count - MOST_READERS
                 for t, edge in enumerate(found):
                     if edge is not None:
-                        self._line(box, alias, t, self._edges[id(edge)])
+                        self.lines[box, alias][t].append(self._edges[id(edge)])
 
     def _read_outside(self, node: int | None, t: int) -> list[Any]:
         if node is None:

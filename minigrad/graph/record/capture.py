@@ -357,9 +357,8 @@ class Capture:
                 continue
             tensor = self.tensors[place]
             held_grad = tensor._grad if node["watched"] and tensor is not None else None
-            grad = (
-                None if held_grad is None else held_grad._array
-            )  # ``data`` would hand it out, and it would be watched
+            # ``data`` would hand the array out, and it would be watched
+            grad = None if held_grad is None else held_grad._array
             if several:
                 node["cotangent"] = None if grad is None else frozen_copy(grad)
             swept = None if several else node.get("cotangent")
