@@ -101,13 +101,11 @@ class Drawing(DrawnGraph):
             )
         if suffix in PICTURES:
             try:
-                content = self._lay_out(suffix[1:])
+                path.write_bytes(self._lay_out(suffix[1:]))
+                return path
             except (MissingExtraError, GraphError) as error:
                 path = path.with_suffix(".dot")
                 warnings.warn(f"{error} ({path} has the DOT text instead.)", stacklevel=2)
-            else:
-                path.write_bytes(content)
-                return path
         text = self.to_text() if suffix == ".txt" else self.to_dot()
         path.write_text(text, encoding="utf-8")
         return path

@@ -101,15 +101,14 @@ def _read(lesson: Any) -> Any:
         return lesson
     if not isinstance(lesson, str | os.PathLike):
         raise ArgumentError(f"lesson takes a dict, the path of a JSON file, or a name, got {type(lesson).__name__}")
-    if isinstance(lesson, str) and not lesson.endswith(".json"):
-        file = _shipped(f"{lesson}.json")
-        if not file.is_file():
-            raise ArgumentError(
-                f"lesson={lesson!r} is not a lesson of minigrad{_instead(lesson, lessons())}; a file's name ends in .json"
-            )
-        return json.loads(file.read_text(encoding="utf-8"))
+    named = isinstance(lesson, str) and not lesson.endswith(".json")
+    file = _shipped(f"{lesson}.json") if named else Path(lesson)
+    if named and not file.is_file():
+        raise ArgumentError(
+            f"lesson={lesson!r} is not a lesson of minigrad{_instead(str(lesson), lessons())}; a file's name ends in .json"
+        )
     try:
-        return json.loads(Path(lesson).read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ArgumentError(f"lesson={os.fspath(lesson)!r} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
