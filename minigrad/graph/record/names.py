@@ -285,7 +285,7 @@ class _Names:
         if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
             target = here.value  # x[3] = 0 makes a new version of x
         values = self.values(node, level)
-        if self.is_partial(node, program, here):
+        if self.is_partial(node, here):
             whole = here if target is None else target
             self.wanted[node.id] = Wanted(f"Σ {text_of(program, whole, values)}", True, None, level)
         elif target is not None:
@@ -302,7 +302,7 @@ class _Names:
         """Return the loop variables of an operation in one of its frames, with their values."""
         return {name: value for _, name, value in node.rounds[level]}
 
-    def is_partial(self, node: Node, program: Index, here: ast.AST) -> bool:
+    def is_partial(self, node: Node, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
         if not isinstance(here, ast.Call) or _pythons(node) != "sum":
             return False
