@@ -75,7 +75,10 @@ const mistakes = (() => {
       const place = to ? nd.places(operand.shape, edge.raw.shape)[asked.at] : asked.at;
       found.push({ kind: "value", value: Number(operand.values[place]) });
     }
-    if (asked.of === "sum") return [...found, ...wrongSums(asked)];
+    if (asked.of === "sum") { // the sums that have only one path, or all paths except one
+      const addends = paths(asked.edge).map((one) => numbersOf(amountOf(one))[asked.at]);
+      return [...found, ...addends.flatMap((addend) => [addend, asked.right - addend]).map((value) => ({ kind: "path", value }))];
+    }
     const summed = asked.of === "amount" && edge.raw.values && nd.sizeOf(edge.raw.shape) > nd.sizeOf(edge.amount.shape);
     if (edge.raw.values) {
       const fitted = (array) => (asked.of === "amount" ? nd.fit(array, edge.amount.shape) : array);
@@ -86,15 +89,6 @@ const mistakes = (() => {
       edge.raw.values.forEach((value, i) => copies[i] === asked.at && found.push({ kind: "broadcast", value: Number(value) }));
     }
     return found;
-  }
-
-  // Return the sums that have only one path, or all paths except one.
-  function wrongSums(asked) {
-    const addends = paths(asked.edge).map((edge) => numbersOf(amountOf(edge))[asked.at]);
-    return addends.flatMap((addend) => [
-      { kind: "path", value: addend },
-      { kind: "path", value: asked.right - addend },
-    ]);
   }
 
   // Return the unit of the last digit that a reader typed.

@@ -112,10 +112,8 @@ const numpy = (() => {
     return values.map((_, i) => i).sort(compare);
   }
 
-  // Return the elements up to number i.
-  const until = (values, i) => values.slice(0, i + 1);
   for (const [name, usual, f] of [
-    ["cumsum", null, (a) => a.map((_, i) => sum(until(a, i)))], ["cumprod", null, (a) => a.map((_, i) => product(until(a, i)))],
+    ["cumsum", null, (a) => a.map((_, i) => sum(a.slice(0, i + 1)))], ["cumprod", null, (a) => a.map((_, i) => product(a.slice(0, i + 1)))],
     ["sort", -1, (a) => order(a).map((i) => a[i])], ["argsort", -1, order],
   ]) {
     define(name, "a axis", (given, axis = usual) => {

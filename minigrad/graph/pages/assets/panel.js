@@ -193,10 +193,9 @@ const panel = {
     if (check === null) return null;
     const number = (value) => (Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(9))) : numberText(value));
     const row = (name, value) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, number(value)));
-    const scalar = isScalar(graph.edges[at.edge].raw);
     const what = word(this.isOneOfSeveral(graph.edges[at.edge]) ? "localDerivativeOperand" : "localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
-      element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
+      element("p", {}, what, isScalar(graph.edges[at.edge].raw) ? "" : ` ${word("oneDirection")}`),
       element("table", {}, element("tbody", {}, row(word("analytic"), check.exact), row(word("numeric"), check.numeric))),
       element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e"), reason: check.reason ? word(`unclear_${check.reason}`) : "" })));
   },

@@ -92,9 +92,8 @@ const play = {
       }
       const [before, edited] = [graph, { ...editing.edits }];
       editing.apply(edits);
-      if (Number.isFinite(this.loss())) {
-        this.losses.push(this.loss());
-      } else {
+      if (Number.isFinite(this.loss())) this.losses.push(this.loss());
+      else {
         graph = before;
         editing.edits = edited;
         this.said = word("diverged");

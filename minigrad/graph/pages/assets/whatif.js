@@ -92,12 +92,7 @@ const whatIf = (() => {
     if (n > data.limits.moved) return because("large", { n, most: data.limits.moved });
     for (const node of data.nodes) {
       if (node.values.some((value) => value && !value.values)) return because("left", { name: nameOf(node) });
-      const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
-      if (node.operation === null) {
-        if (unread) return because("kind", { name: nameOf(node) });
-        continue;
-      }
-      if (unread) return because("kind", { name: nameOf(node) });
+      if (node.values.length === 0 || node.values.some((value) => value === null || value.dtype.startsWith("complex"))) return because("kind", { name: nameOf(node) });
     }
     const changed = data.edges.find((edge) => edge.value !== null && !same(edge.value, data.nodes[edge.source].values[edge.output]));
     if (changed) return because("changed", { name: nameOf(data.nodes[changed.source]) });

@@ -21,10 +21,8 @@ const written = (() => {
 
   function addLine(text, i) {
     const steps = data.steps[i];
-    const indent = text.length - text.trimStart().length;
-    const linked = steps.length > 0 ? i : null;
-    const row = element("div", { class: "line", "data-line": linked }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("code", {}, ...code.pieces(text.trim() || "\u200b")));
-    row.style.setProperty("--indent", indent);
+    const row = element("div", { class: "line", "data-line": steps.length > 0 ? i : null }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("code", {}, ...code.pieces(text.trim() || "\u200b")));
+    row.style.setProperty("--indent", text.length - text.trimStart().length);
     rows.push({ row, steps });
     for (const step of steps) linesOf.set(step, [...(linesOf.get(step) ?? []), i]);
   }
