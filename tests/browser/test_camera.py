@@ -134,7 +134,7 @@ def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, s
     assert page.evaluate("camera.scale") < 12 / 13
     assert page.evaluate(MEASURE)[0] == []
     ends = page.evaluate("[timeline.at(state.step).target, timeline.at(state.step).source].map(labelOf)")
-    cards = page.locator(".card .name").all_text_contents()
+    cards = page.locator(".cards .card .name").all_text_contents()
     assert len(cards) == 2 and all(any(end.startswith(text.strip(" …")[:8]) for end in ends) for text in cards)
     page.keyboard.press("ArrowRight")
     look(page)
@@ -150,15 +150,13 @@ def test_zoom_keeps_labels_readable(tmp_path: Path, show: Show) -> None:
         assert [one for one in found if "px" in one or "overlap" in one or "leaves" in one] == []
 
 
-def test_a_long_name_is_shortened_in_its_box_and_whole_in_its_title(tmp_path: Path, show: Show) -> None:
+def test_a_long_name_is_shortened_on_its_card_and_whole_in_its_title(tmp_path: Path, show: Show) -> None:
     explained(fan_out, tmp_path / "page.html")
     page = show(tmp_path / "page.html", 1280, 800)
     long = "WWWW" * 20
     page.evaluate(f"graph.nodes.find(({{ name }}) => name === 'u').name = '{long}'; go(3)")
     look(page)
-    name = page.locator(".box.operand .name, .box.applies .name").evaluate_all(
-        "parts => parts.map((part) => part.textContent)"
-    )
+    name = page.locator(".cards .card .name").evaluate_all("parts => parts.map((part) => part.textContent)")
     assert any(text.endswith("…") and text.startswith("WWW") for text in name)
     assert long in page.locator("svg.scene").evaluate(
         "svg => [...svg.querySelectorAll('title')].map((t) => t.textContent).join()"

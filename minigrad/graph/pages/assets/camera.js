@@ -72,11 +72,6 @@ const camera = {
     return views.reduce((best, one) => (cost(one) < cost(best) ? one : best));
   },
 
-  // Return whether these boxes fit into a pane at a scale at which they show more than their names.
-  holds(boxes, pane) {
-    return this.scaleFor(boxes, pane) >= 0.34 * this.full;
-  },
-
   scaleFor(boxes, pane) {
     const { left, right, top, bottom } = this.around(boxes);
     return this.fitScale({ width: right - left, height: bottom - top }, pane, this.EDGE);
@@ -121,10 +116,7 @@ const camera = {
     this.scale = this.wanted = scale;
   },
 
-  pan(dx, dy) {
-    this.x += dx;
-    this.y += dy;
-  },
+  pan: (dx, dy) => Object.assign(camera, { x: camera.x + dx, y: camera.y + dy }),
 
   // Return the same view in the coordinates of the scene around this one; inward() goes back. `place` is that of the inner scene.
   outward({ scale, x, y }, place) {

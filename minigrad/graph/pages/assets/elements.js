@@ -31,7 +31,7 @@ function term(name, ...content) {
   return [element("dt", {}, name), element("dd", {}, ...content)];
 }
 
-const wordsOf = (name) => name.split(/(?<=[._\s(\[,])/);
+const wordsOf = (name) => name.split(/(?<=[._\s\[,])|(?<=\()(?!\d)/);
 
 // Return a name in parts between which a line can be broken.
 const breakable = (name) => wordsOf(name).flatMap((part) => [part, element("wbr")]);

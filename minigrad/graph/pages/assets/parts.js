@@ -34,7 +34,7 @@ class BoxView {
 
   updateNode({ node, alias, scene, more }, lit) {
     const texts = { ...nodeTexts(node), ...(scene === null ? {} : { names: [this.isEnd ? labelOf(node) : sceneTitle(places.scenes[scene])], operation: "" }) };
-    texts.names = texts.names.map(lit.short);
+    texts.names = [lit.short(texts.names[0]), ...texts.names.slice(1)];
     if (more) texts.names = texts.names.map((name) => word("andMore", { name, count: more }));
     const { kind, bad, badGradient } = graph.nodes[node];
     const end = lit.active.get(this.index);
@@ -185,12 +185,12 @@ class BoxView {
   }
 
   // Write nothing but the name, in lines of words or else of any letters. Return whether it fits in `most` lines.
-  squeeze(most = Infinity) {
+  squeeze({ most = Infinity, ofLetters = true } = {}) {
     const { w, h, x, y } = this.about;
     const { unit } = camera;
     const [name, row] = [this.names.at(-1), ROW * unit * 0.8];
     const fits = (lines) => lines.length <= most && lines.length * row <= h && lines.every((line) => widthOf(line.trimEnd(), "name") * unit <= w);
-    const lines = [wordsOf(name), [...name]].map((parts) => broken(parts, w / unit - 3)).find(fits);
+    const lines = [wordsOf(name), ...(ofLetters ? [[...name]] : [])].map((parts) => broken(parts, w / unit - 3)).find(fits);
     if (lines === undefined) return false;
     for (const part of [...Object.values(this.texts), this.heats]) part.replaceChildren();
     this.drawn = null;
@@ -219,16 +219,12 @@ function partTexts({ names: [name], valueArray, slice, value, gradient, has }, g
 
 // Return a name in lines: the first one that fits in one line, or in two if there is room for more than those; or else in several. A line
 // is broken after a dot, a "_", a space or a bracket (or a name is a list, and is broken between its parts); if this is not enough,
-// anywhere. If all are too long, the last one is cut; in the whole program it is left out, and SceneView.tag() finds a place for it.
+// anywhere. If all are too long, it is left out, and SceneView.tag() finds a place for it.
 function named(names, room, rows) {
   if (rows < 1) return [];
   const wrapped = names.map((name) => broken(Array.isArray(name) ? name : wordsOf(name), room));
   const fits = (lines, most) => lines.length <= most && lines.every((line) => widthOf(line.trimEnd(), "name") <= room);
-  const found = wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows));
-  if (found !== undefined) return found;
-  if (view.whole) return [];
-  const letters = broken([...names.at(-1)], room);
-  return fits(letters, rows) ? letters : [cut(names.at(-1), "name", room)].filter(Boolean);
+  return wrapped.find((lines) => fits(lines, rows > 3 ? 2 : 1)) ?? wrapped.find((lines) => fits(lines, rows)) ?? [];
 }
 
 // Return the parts of a name in lines, as many parts in each line as there is room for.
@@ -269,9 +265,8 @@ class LineView {
     const checked = edges.some((edge) => graph.edges[edge].check?.verdict === "wrong" && timeline.done[edge] > 0 && timeline.began[edge] <= step);
     const sent = past ? edges.filter((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= step).map(amountOf).filter(Boolean) : [];
     const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
-    const name = `edge ${look}${checked ? " wrong-rule" : ""}`;
     const wide = look === "past" ? thickness(widest) / 5 : null;
-    setAttributes(this.group, { class: name });
+    setAttributes(this.group, { class: `edge ${look}${checked ? " wrong-rule" : ""}` });
     const reversed = look === "now-backward" || look === "past";
     setAttributes(this.path, { "stroke-width": wide, "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });
   }

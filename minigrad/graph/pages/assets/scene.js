@@ -152,7 +152,7 @@ class SceneView {
     const { parts, read } = node === null ? this.about() : { parts: [], read: 0 };
     this.least = boxes.length;
     parts.forEach((more, i) => {
-      if (!boxes.includes(more) && camera.holds([...boxes, more], this.pane)) boxes.push(more);
+      if (!boxes.includes(more) && camera.scaleFor([...boxes, more], this.pane) >= 0.34 * camera.full) boxes.push(more); // they show more than their names
       if (i < read) this.least = boxes.length;
     });
     this.aimed = boxes;
@@ -230,7 +230,8 @@ class SceneView {
       return [{ ...made, about: { "data-end": end.end, "data-box": end.box, role: "button" } }];
     });
     this.cards.replaceChildren();
-    dealt(cards, this.cards, pane, taken);
+    const placed = dealt(cards, this.cards, pane, taken);
+    for (const { about } of cards.filter((card) => !placed.includes(card))) delete this.boxes[about["data-box"]].group.dataset.carded;
     const covers = cards.length === 0 ? [] : taken;
     for (const { group, about } of this.boxes) {
       const rect = camera.rect(about);
@@ -247,11 +248,10 @@ class SceneView {
     return width > this.pane.width || height > this.pane.height || inSight(name, this.pane);
   }
 
-  // In the whole program, write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the
-  // box, where it covers neither another box nor a name; or else into the box in several lines, or further away.
+  // Write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the box, where it
+  // covers neither another box nor a name; or else into the box in several lines, or further away.
   tag(taken) {
     this.tags.replaceChildren();
-    if (!this.whole) return;
     const rects = this.boxes.map(({ about }) => camera.rect(about));
     const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     const untagged = (boxes, isFar) => {
@@ -260,8 +260,8 @@ class SceneView {
       for (const box of placed) box.texts.name.replaceChildren();
       return boxes.filter((box) => !placed.has(box));
     };
-    const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze(1)), false);
-    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze()), true)) box.squeeze();
+    const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze({ most: 1 })), false);
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze({ ofLetters: this.whole })), true)) box.squeeze();
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it
