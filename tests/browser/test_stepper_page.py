@@ -257,6 +257,57 @@ def test_a_phone_shows_the_whole_path_and_ends_no_line_with_an_operator(tmp_path
     assert broken > 20
 
 
+def test_a_narrow_formula_has_letters_for_longer_names_and_says_what_they_are(tmp_path: Path, show: Show) -> None:
+    u, weights_of_the_layer = leaf([0.5, -1.0], "u"), leaf([2.0, 0.3], "weights_of_the_layer")
+    with mg.trace():
+        loss: Any = np.tanh(np.exp(-u) * weights_of_the_layer + 1.0).sum()
+    loss.backward()
+    page = show(explain(loss, tmp_path / "page.html"))
+    formula = "(step, narrow) => equation.math(step, narrow).map((part) => part.textContent)"
+    wide, narrow = (page.evaluate(f"({formula})(5, {is_narrow})") for is_narrow in ("false", "true"))
+    assert wide[0] == "tanh(np.exp(-u) * weights_of_the_layer + 1.0)" and not any("where" in part for part in wide)
+    assert narrow[0] == "tanh(v)"  # u is a name of the program
+    assert narrow[-1] == "where v = np.exp(-u) · weights_of_the_layer + 1.0"
+
+
+def test_a_formula_that_is_too_wide_has_letters_and_maps(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.lstm_cell()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 390, 844)
+    page.evaluate(
+        "go(nd.range(timeline.count).findIndex((i) => equation.text(i + 1).startsWith('∂loss/∂((1 + np.exp(-z))₃)')) + 1)"
+    )
+    shown = page.locator("#title-section .equation")
+    assert "u = (1 + np.exp(-z))₃" in shown.inner_text() and shown.locator(".matrix").count() == 0
+    assert shown.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
+    page.set_viewport_size({"width": 1280, "height": 800})  # there it fits with its numbers
+    page.evaluate("render()")
+    assert "u = (1 + np.exp(-z))₃" not in shown.inner_text() and shown.locator(".matrix").count() > 0
+
+
+def test_a_short_name_of_an_operation_has_all_of_its_operands(tmp_path: Path, show: Show) -> None:
+    """A name that has the round of its loop is no end of the short name: h + bias, and not h."""
+    x, bias = leaf([0.5, -1.0], "x"), leaf([2.0, 0.3], "bias")
+
+    def shifted(value: Any) -> Any:
+        return value + bias
+
+    with mg.trace():
+        h: Any = x
+        for t in range(2):
+            h = np.tanh(h * (t + 1.0))
+        loss = (shifted(h) * 2.0).sum()
+    page = show(explain(loss, tmp_path / "page.html"))
+    names = page.evaluate("graph.nodes.flatMap((one, i) => (one.operation === 'add' ? [nodeTexts(i).names] : []))")
+    assert names == [["value + bias", "h + bias", "add"]]
+    page.evaluate("go(timeline.computed[graph.nodes.findIndex((one) => one.operation === 'add')])")
+    shown = page.evaluate(
+        "view.boxes.filter(({ now }) => graph.nodes[now.node]?.operation === 'add').map((b) => b.names)"
+    )
+    assert shown == names
+
+
 def test_the_words_about_a_rule_have_a_line_of_their_own_and_say_what_g_is(tmp_path: Path, show: Show) -> None:
     x = leaf(np.eye(3), "x")
     with mg.trace():

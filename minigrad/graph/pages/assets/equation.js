@@ -4,6 +4,8 @@
 
 const equation = (() => {
   const row = (...parts) => ["row", ...parts];
+  const SHORT = 8; // letters of a name in a narrow formula, at most
+  let narrow = false; // whether there is little room
 
   // Return a label's text, and the round of its loops, which is written below it: ["h", "t=20"].
   const partsOf = (label) => label.split(" · ");
@@ -75,8 +77,9 @@ const equation = (() => {
     return stretched !== null || isSmall(array) || heat.grid(array) !== null ? ["array", { array, to: stretched, lit, at, own, digits }] : ["words", shapeText(array.shape)];
   }
 
-  // Return whether an array is written out, as a matrix of at most 12 numbers in 3 rows and 6 columns (4 on a phone), or a column of 4.
+  // Return whether an array is written out, if there is room: as a matrix of at most 12 numbers in 3 rows and 6 columns (4 on a phone), or a column of 4.
   const isSmall = ({ values, shape }, to = shape) => {
+    if (narrow && nd.sizeOf(to) > 1) return false;
     const [columns, size] = [to.at(-1) ?? 0, nd.sizeOf(to)];
     return values !== undefined && size > 0 && size <= 12 && to.length > 0 && to.length <= 2 && columns <= (innerWidth > 800 ? 6 : 4) && size / columns <= (columns === 1 ? 4 : 3);
   };
@@ -93,7 +96,7 @@ const equation = (() => {
   // Return an operation with the numbers and the simple names of its operands, and "…" for the others: "W @ …"; null if all are others.
   function brief(node) {
     const operands = operandsOf(node).map((edge) => graph.edges[edge].source);
-    const names = operands.map((one) => (isSimple(labelOf(one)) ? labelOf(one) : "…"));
+    const names = operands.map((one) => (isSimple(labelOf(one)) ? partsOf(labelOf(one))[0] : "…"));
     return names.every((one) => one === "…") ? null : textOf(forwardTree(node, names.map((one) => ["name", one]), true));
   }
 
@@ -184,9 +187,24 @@ const equation = (() => {
     return raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
   }
 
-  function sides(step) {
+  // Return the parts of a step. If there is little room (`isNarrow`), letters stand for the longer names, and maps for all arrays.
+  function sides(step, isNarrow = false) {
+    narrow = isNarrow;
     const { kind, target } = timeline.at(step);
-    return kind === "forward" ? forward(target) : backward(step);
+    const made = kind === "forward" ? forward(target) : backward(step);
+    return isNarrow ? lettered(made) : made;
+  }
+
+  // Return the parts of a step with a letter for each longer name, and "where u = ..." in the words about them.
+  function lettered({ left, parts, about = null, ...others }) {
+    const namesOf = (tree) => (!Array.isArray(tree) ? [] : tree[0] === "d" ? [tree[2]] : tree[0] === "name" && tree.length === 2 ? [tree[1]] : tree.slice(1).flatMap(namesOf));
+    const names = [...new Set([left, ...parts].flatMap(namesOf))];
+    const used = new Set(`${names.join(" ")} ${about}`.split(/[^\p{L}\p{N}_]+/u));
+    const free = [..."uvpqrstabc"].filter((letter) => !used.has(letter));
+    const letters = new Map(names.filter((name) => name.length > SHORT).slice(0, free.length).map((name, i) => [name, free[i]]));
+    const put = (tree) => (!Array.isArray(tree) ? tree : tree[0] === "paren" && letters.has(tree[1][1]) ? put(tree[1]) : tree.map((part, i) => (i > 0 && letters.get(part)) || put(part)));
+    const told = [...letters].map(([name, letter]) => `${letter} = ${name}`).join(", ");
+    return { left: put(left), parts: parts.map(put), about: about && told ? `${about}; ${told}` : about || (told && `${word("where")} ${told}`), ...others };
   }
 
   // Return the equation of a step as text, for screen readers, the title and the tests.
@@ -198,13 +216,13 @@ const equation = (() => {
   }
 
   // Return the equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
-  function math(step) {
+  function math(step, isNarrow = false) {
     if (timeline.at(step) === null) return [];
-    const { left, sign, parts, one, about } = sides(step);
+    const { left, sign, parts, one, about } = sides(step, isNarrow);
     const side = (tree, before, last) => mathElement("math", { displaystyle: "true", class: last ? "answer" : null }, before && mathElement("mo", { form: "infix" }, before), mathOf(tree));
     const told = (text) => text.replaceAll(" * ", " · ").replaceAll(" - ", " − ").split(/\^(\w+)/).map((part, i) => (i % 2 === 1 ? element("sup", {}, part) : part));
     const worked = one && mathElement("math", { displaystyle: "true", class: "element" }, mrow(mathElement("mi", {}, `${word("atIndex", { index: one.index })}\u00a0`), ...one.parts.slice(0, -1).map(mathOf), mo("=", { form: "infix" }), mathElement("mrow", { class: "answer" }, mathOf(one.parts.at(-1)))));
-    return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), one && element("span", { class: "break" }), worked, about && element("p", { class: "about" }, ...told(about))].filter(Boolean);
+    return [side(left), ...parts.map((part, i) => side(part, i === 0 ? sign : "=", i === parts.length - 1)), one && element("span", { class: "break" }), worked, about && element("p", { class: about.includes(" = ") ? "about defines" : "about" }, ...told(about))].filter(Boolean);
   }
 
   function textOf(tree) {

@@ -12,11 +12,21 @@ function toggleProjector() {
   render(true);
 }
 
-// Make the formula as large as its place allows in projector mode, and never under 24 px. A side that is too wide, there or on a phone,
-// is broken before its operators; what is still too wide shrinks.
+// Fit the formula into its place. If it is too large, it is written with fewer letters and numbers, and then without those of its operands.
 function fitFormula() {
+  const formula = find("title-section").querySelector(".equation");
+  const again = (sides = Infinity) => {
+    formula.replaceChildren(...equation.math(state.step, true));
+    [...formula.querySelectorAll("math:not(.answer, .element)")].slice(sides).forEach((part) => part.remove());
+    return fitted(formula);
+  };
+  if (!fitted(formula) && timeline.at(state.step) !== null && !again()) again(2);
+}
+
+// Make the formula as large as its place allows in projector mode, and never under 24 px. A side that is too wide, there or on a phone,
+// is broken before its operators; what is still too wide shrinks. Return whether all of it is seen.
+function fitted(formula) {
   const section = find("title-section");
-  const formula = section.querySelector(".equation");
   const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > formula.getBoundingClientRect().right + 1);
   const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
   const shrink = (least) => {
@@ -30,7 +40,7 @@ function fitFormula() {
     if (!shrink(32)) [...(worked?.children ?? [])].slice(1, -2).forEach((part) => part.remove()); // the lit arrays say it, too; the number stays
     if (formula.querySelector(".answer > .matrix") !== null && worked?.children.length === 3 || !shrink(28)) worked?.parentNode.remove(); // a matrix shows the number
     shrink(24);
-  } else if (innerWidth > 800) return;
+  } else if (innerWidth > 800) return wide().length === 0;
   for (const part of wide()) part.replaceWith(...brokenMath(part));
   for (const part of innerWidth > 900 ? [] : wide()) {
     part.classList.add("shrunk");
@@ -41,6 +51,7 @@ function fitFormula() {
       part.style.fontSize = `${size}em`;
     }
   }
+  return wide().length === 0 && section.scrollHeight <= section.clientHeight + 1;
 }
 
 // Return a formula in parts, each of which begins with an operator, an array or a word. A line can be broken between them.
@@ -57,7 +68,7 @@ function brokenMath(math) {
     const text = atom.textContent;
     const operator = atom.localName === "mo" && !"(),|".includes(text) && !"(".includes(atoms[i - 1]?.textContent ?? "(");
     const held = atoms[i - 1]?.localName === "mo" && !"),|".includes(atoms[i - 1].textContent); // an operator does not end a line
-    if (!held && i > 0 && (operator || ["mtext", "mtable"].includes(atom.localName))) parts.push([]);
+    if (!held && i > 0 && (operator || ["mtext", "msub", "mtable"].includes(atom.localName))) parts.push([]);
     if (operator) atom.setAttribute("form", "infix");
     parts.at(-1).push(atom);
   });
