@@ -1,4 +1,5 @@
-"""What is wrong with what the stepper's pages show: those of the lessons at every stop, and of six programs at the first sight.
+"""What is wrong with what the stepper's pages show: those of the lessons and of six programs, at every stop and at
+thirteen steps from the first to the last.
 
 ``python -m benchmarks looks`` opens each page in three windows, as a page and in projector mode, light and dark, in English and
 Japanese. A row of its table is one of these looks: the names that are in or beside their own boxes, what is cut, what answers a
@@ -30,6 +31,7 @@ WINDOWS = {"desk": (1280, 720), "large": (1920, 1080), "phone": (390, 844)}
 LOOKS = [(projector, theme, language) for projector in (False, True) for theme, language in
          (("light", "en"), ("dark", "en"), ("light", "ja"))]  # fmt: skip
 SECONDS = 300  # a browser on a busy machine may take
+SPREAD = 12  # steps of a page, from the first to the last, besides its stops
 PROJECTED = 24  # px: the smallest text in projector mode; elsewhere it is 12
 # [names, sentences about what is wrong, the smallest text in px]. A name is complete if it is the label of its box, or the
 # operation in another form. Elements that the reader can scroll count as cut only where the projector shows them.
@@ -53,7 +55,7 @@ const seen = () => {
     if (!inside(own, rect)) wrong.push(`the name ${text.textContent} leaves its box`);
     const said = text.textContent.replace("▸ ", "");
     const complete = [...box.names, ...(box.called ?? [])].includes(said);
-    if (whole && !complete) wrong.push(`the name ${text.textContent} of ${box.names[0]} is cut`);
+    if (!complete && inside(rect, pane)) wrong.push(`the name ${text.textContent} of ${box.names[0]} is cut`);
     texts.push({ box, rect: own, name: text.textContent });
   }
   const tags = [...document.querySelectorAll(".tags .card")]
@@ -68,8 +70,11 @@ const seen = () => {
   all.forEach((a, i) => all.slice(i + 1).forEach((b) => {
     if (over(a.rect, b.rect)) wrong.push(`the names ${a.name} and ${b.name} overlap`);
   }));
-  for (const { box, text } of whole ? boxes : []) {
-    const named = text.textContent !== "" || tags.some(({ name }) => box.names.includes(name));
+  const cards = [...document.querySelectorAll(".cards .card")];
+  const ends = ({ group, index }) => whole || (group.dataset.end && !cards.some((card) => Number(card.dataset.box) === index));
+  for (const { box, text } of boxes.filter(({ box }) => ends(box))) {
+    const says = ({ name }) => box.names.some((one) => one.startsWith(name.endsWith("…") ? name.slice(0, -1) : name));
+    const named = text.textContent !== "" || tags.some(says);
     if (!named) wrong.push(`${box.names[0]} has no name`);
   }
   const scrolled = document.body.classList.contains("projector") ? ["card", "code-pane", "title-section"] : [];
@@ -91,9 +96,10 @@ const seen = () => {
   return [names, [...new Set(wrong)], Math.min(...sizes)];
 };
 """
-# Goes in one language and mode to the first sight, to the stops of the lesson, and to each stop once more when it is answered.
-# Returns for each of these [what it is, ...what is seen].
+# Goes in one language and mode to steps from the first to the last, to the stops of the lesson, and to each stop once more when
+# it is answered. Returns for each of these [what it is, ...what is seen].
 LOOK = f"""async ([language, projector]) => {{
+  const SPREAD = {SPREAD};
   {SEEN}
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
   quiz.results.clear();
@@ -102,7 +108,8 @@ LOOK = f"""async ([language, projector]) => {{
   find("language").dispatchEvent(new Event("change"));
   if (document.body.classList.contains("projector") !== projector) toggleProjector();
   const found = [];
-  for (const step of [0, ...lesson.places()]) {{
+  const spread = [...Array(SPREAD + 1).keys()].map((i) => Math.round((i * timeline.count) / SPREAD));
+  for (const step of [...new Set([...spread, ...lesson.places()])].sort((a, b) => a - b)) {{
     go(step);
     await painted();
     found.push([`step ${{step}}`, ...seen()]);
