@@ -11,8 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, explain
 from minigrad.graph.pages.html import asset
-from minigrad.graph.pages.lesson import lessons
-from tests.minigrad.graph.pages.test_lesson import lesson_program
+from minigrad.graph.pages.lesson import lesson_program, lessons
 
 Show = Callable[..., Any]
 VALUES = {"x": 0.5, "w": -1.2, "b": 0.3}

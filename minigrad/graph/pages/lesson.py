@@ -5,7 +5,7 @@ each language: ``{"en": "...", "ja": "..."}``. A blank line begins a paragraph. 
 
     {"title": TEXT,
      "intro": TEXT,                 # the first text
-     "program": ["line", ...],      # the program of the lesson, which defines ``loss``; the page does not need it
+     "program": ["line", ...],      # the program of the lesson; ``lesson_program`` returns it as one text
      "steps": [{"at": PLACE,
                 "text": TEXT,       # shown from this step to the next entry; after a question that hides the step's result
                 "stop": true,       # "Next stop" and playing stop here; they also stop at every question
@@ -57,6 +57,14 @@ def lessons() -> list[str]:
 
 def _shipped(path: str) -> Any:
     return resources.files(__package__).joinpath("lessons", *path.split("/"))
+
+
+def lesson_program(name: str) -> str:
+    """Return the program of a lesson of minigrad. It defines ``loss``."""
+    program = _read(name).get("program")
+    if program is None:
+        raise ArgumentError(f"lesson {name!r} has no 'program': its program is in examples/lessons")
+    return "\n".join(program) + "\n"
 
 
 def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any]:

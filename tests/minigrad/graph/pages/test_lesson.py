@@ -1,14 +1,13 @@
 """A teacher's lesson: what is read from it, what is refused and how, and the three that come with minigrad."""
 
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from minigrad import ArgumentError
-from minigrad.graph.pages.lesson import lessons, validated
+from minigrad.graph.pages.lesson import lesson_program, lessons, validated
 from tests.minigrad.graph.pages.taught import page_of
 
 PROGRAM = """
@@ -156,13 +155,6 @@ def test_a_file_that_is_no_json(data: dict[str, Any], tmp_path: Path) -> None:
 # --- the lessons that come with minigrad ---
 
 
-def lesson_program(name: str) -> str:
-    lesson = json.loads(
-        (resources.files("minigrad.graph.pages") / "lessons" / f"{name}.json").read_text(encoding="utf-8")
-    )
-    return "\n".join(lesson["program"])
-
-
 @pytest.mark.parametrize("name", lessons())
 def test_a_lesson_belongs_to_its_program(name: str) -> None:
     data = page_of(lesson_program(name))
@@ -206,3 +198,5 @@ def test_the_numbers_that_the_lessons_speak_of() -> None:
     assert gradient("neuron_batch", "b") == [2]
     assert gradient("neuron_batch", "w") == [[3], [-1]]
     assert set(lessons()) == {"chain_rule", "two_paths", "neuron_batch"}
+    with pytest.raises(ArgumentError, match="has no 'program': its program is in examples/lessons"):
+        lesson_program("course/01_open")
