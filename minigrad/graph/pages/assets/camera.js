@@ -57,7 +57,7 @@ const camera = {
   // Return the view near this one in which the pane's edge cuts the fewest boxes: a little smaller, or moved until a box is in sight or
   // out of it. These boxes stay in sight. One box less is worth a scale that is a fifth smaller.
   uncut(boxes, scene, pane) {
-    const isShown = (view) => boxes.every((box) => inSight(this.rect(box, view), pane));
+    const isShown = (view) => boxes.every((box) => inSight(this.rect(box, view), pane, this.EDGE - 1));
     const cuts = (view) => scene.boxes.map((box) => this.rect(box, view)).filter((rect) => overlap(rect, { left: 0, top: 0, right: pane.width, bottom: pane.height }) && !inSight(rect, pane));
     const moved = (view, axis) => {
       const [low, high, size] = axis === "x" ? ["left", "right", pane.width] : ["top", "bottom", pane.height];
@@ -143,7 +143,7 @@ const camera = {
 
 const rectAt = (x, y, w, h) => ({ left: x - w / 2, top: y - h / 2, right: x + w / 2, bottom: y + h / 2 });
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-const inSight = ({ left, top, right, bottom }, pane) => left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
+const inSight = ({ left, top, right, bottom }, pane, edge = 2) => left >= edge && top >= edge && right <= pane.width - edge && bottom <= pane.height - edge;
 
 // Return the first of these rectangles, in the order of preference, that is in sight and covers none of those taken; null if all do.
 const freePlace = (rects, taken, pane) => rects.find((rect) => inSight(rect, pane) && !taken.some((other) => overlap(rect, other))) ?? null;

@@ -26,15 +26,11 @@ const editing = {
     graph = this.compute();
   },
 
+  // Set an element to a typed number, once the focus has arrived at its target, because the panel is written again.
   set(node, i, text) {
     const value = typedNumber(text);
-    this.said = Number.isNaN(value) ? word("notNumber") : null;
-    if (this.said === null) {
-      this.apply({ [node]: this.changed(node, i, value) });
-      play.begin();
-    }
-    // Wait until the focus has arrived at its target, because the panel is written again.
-    setTimeout(render);
+    if (Number.isNaN(value)) this.said = word("notNumber");
+    setTimeout(() => (Number.isNaN(value) ? render() : play.move(node, i, value)));
   },
 
   reset() {

@@ -4,15 +4,9 @@ const lesson = {
   chosen: new Map(), // step -> the last choice
   data: original.lesson, // or null
 
-  // Return the lesson's entry for exactly this step, or null.
-  at(step) {
-    return this.data?.steps.find((one) => one.at === step) ?? null;
-  },
-
   // Return the question of a kind whose answer is this step, or null.
   question(kind, step) {
-    const found = this.at(step)?.question;
-    return found?.kind === kind ? found : null;
+    return this.data?.steps.find(({ at, question }) => at === step && question?.kind === kind)?.question ?? null;
   },
 
   // Return the steps where playing stops. For a question about the next edge, that is the step before.
@@ -35,7 +29,7 @@ const lesson = {
   },
 
   choose(step, i) {
-    const { choices } = this.at(step).question;
+    const { choices } = this.question("choice", step);
     this.chosen.set(step, i);
     quiz.count("choice", step, choices[i].right);
     render();

@@ -69,7 +69,7 @@ class BoxView {
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
     const called = [...partTexts(texts, this.heatSpace(texts, rows, 1, CLOSE * unit)?.grid, rows), ...texts.names];
-    const inLines = (names) => named(names, (w - 4 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const inLines = (names) => named(names, (w - 3 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
     const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
     const [high, heats] = [ROW, CLOSE].map((row) => [row * unit, this.heatSpace(texts, rows, lines.length, row * unit)]).find((one) => one[1] !== null) ?? [ROW * unit, null];
@@ -254,6 +254,12 @@ class LineView {
     this.group = svgElement("g", { class: "edge" }, this.path);
   }
 
+  // Return the boxes around the straight parts of the line.
+  get parts() {
+    const { points } = this.about;
+    return points.slice(1).map(([x, y], i) => ({ x: (x + points[i][0]) / 2, y: (y + points[i][1]) / 2, w: Math.abs(x - points[i][0]), h: Math.abs(y - points[i][1]) }));
+  }
+
   update(iteration, at) {
     const edges = places.edgesOf(this.about, iteration);
     const { step } = state;
@@ -302,9 +308,11 @@ function cardOf(lines, kind, box, others, taken, pane) {
   return { lines, kind, box, ways, sized: (width) => [grown(width + 1.2 * camera.TEXT, box.width), grown((1.4 * lines.length + 0.5) * camera.TEXT, box.height)] };
 }
 
-// Return the name of a box as a card beside it, or (`isFar`) further away, where it covers none of the other boxes and cards.
-function tagOf(name, box, others, taken, isFar) {
-  const ways = (w, h) => [isFar ? [around(box, w, h), [...taken, ...others, box]] : [besides(box, w, h), [...taken, ...others]]];
+// Return the name of a box as a card beside it, or (`isFar`) further away, where it covers none of the other boxes and cards,
+// and, if possible, no line.
+function tagOf(name, box, others, lines, taken, isFar) {
+  const [spots, covered] = isFar ? [around, [...others, box]] : [besides, others];
+  const ways = (w, h) => [[...covered, ...lines], covered].map((more) => [spots(box, w, h), [...taken, ...more]]);
   return { lines: [name], kind: "tag", box, ways, sized: (width) => [width + 4, 1.3 * camera.TEXT] };
 }
 

@@ -48,8 +48,8 @@ class Picture {
 
   box({ x, y, w, h, node, scene, result, alias }, view, shown) {
     if (node === null && scene === null) return;
-    const rect = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y, w * view.scale, h * view.scale];
-    const [left, top, wide, high] = rect;
+    const { left, top, width: wide, height: high } = camera.rect({ x, y, w, h }, view);
+    const rect = [left, top, wide, high];
     const { width, height } = this.pane;
     if (wide < 0.8 || left > width || top > height || left + wide < 0 || top + high < 0) return;
     if (scene !== null) {
@@ -65,7 +65,7 @@ class Picture {
     }
     if (shown || alias) return;
     const at = timeline.at(state.step);
-    const layer = at !== null && (at.source ?? at.target) === node ? "now" : timeline.reached[node] > 0 && timeline.reached[node] <= state.step ? "has" : timeline.known(node, state.step) ? "known" : "pale";
+    const layer = at !== null && (at.source ?? at.target) === node ? "now" : [...arrivalsOf[node].values()].some(([first]) => first.step <= state.step) ? "has" : timeline.known(node, state.step) ? "known" : "pale";
     this.layers[layer].rect(...rect);
     if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.inSight++;
     this.name(labelOf(node), rect, high);

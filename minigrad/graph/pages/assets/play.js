@@ -233,8 +233,7 @@ find("play-reset").addEventListener("click", () => editing.reset());
 // Draw the loss over the steps of descent.
 function lossPlot(losses) {
   const steps = losses.length - 1;
-  const [least, most] = [Math.min(...losses), Math.max(...losses)];
-  const up = most > least ? [least, most] : [least - 1, most + 1];
+  const up = [Math.min(...losses), Math.max(...losses)];
   const points = losses.map((loss, i) => [data.px([0, steps], data.LEFT, data.RIGHT)(i), data.px(up, data.BOTTOM, data.TOP)(loss)]);
   const marks = steps < 40 ? points.map(([cx, cy]) => svgElement("circle", { cx, cy, r: 2.5 })) : [];
   const plot = data.plot([0, steps], up, [word("steps", { steps }), ""], [svgElement("polyline", { points: points.join(" ") }), ...marks], word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) }));

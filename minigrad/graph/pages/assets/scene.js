@@ -107,9 +107,8 @@ class SceneView {
     const boxesOf = (edges) => edges.flatMap((other) => this.lineWith([other])?.about.from ?? []).map((i) => this.scene.boxes[i]);
     const read = edge === null ? [] : boxesOf(operandsOf(target).filter((other) => equation.readsLetter(graph.edges[edge], graph.edges[other].argument)));
     const others = edge === null ? [] : boxesOf(operandsOf(target));
-    const ways = this.current.flatMap(({ line }) => (line ? [camera.around(line.about.points.map(([x, y]) => ({ x, y, w: 0, h: 0 })))] : []));
-    const places = ways.map(({ left, right, top, bottom }) => ({ x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }));
-    return { parts: [...new Set([...read, ...others, ...places])], read: read.length };
+    const ways = this.current.flatMap(({ line }) => line?.parts ?? []);
+    return { parts: [...new Set([...read, ...others, ...ways])], read: read.length };
   }
 
   lineWith(edges) {
@@ -163,7 +162,9 @@ class SceneView {
   // possible. The operands that the formula reads stay.
   nearer() {
     if (this.whole || camera.wanted !== null) return;
+    const { scale, x, y } = camera;
     for (let count = this.aimed.length; camera.scale < camera.near && count >= this.least && !this.isLegible(); count--) camera.frame(this.aimed.slice(0, count), this.scene, this.pane, false);
+    if (camera.scale < 1.05 * scale && !this.isLegible()) Object.assign(camera, { scale, x, y }); // little is gained
   }
 
   // Return whether the boxes of the step are readable at this scale.
@@ -249,13 +250,14 @@ class SceneView {
   }
 
   // Write a name alone into its box if there is no room for more. If it does not fit in one line, write it beside the box, where it
-  // covers neither another box nor a name; or else into the box in several lines, or further away.
+  // covers neither another box nor a name, and no line if possible; or else into the box in several lines, or further away.
   tag(taken) {
     this.tags.replaceChildren();
     const rects = this.boxes.map(({ about }) => camera.rect(about));
+    const ways = this.lines.flatMap((line) => line.parts.map((part) => camera.rect(part)));
     const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     const untagged = (boxes, isFar) => {
-      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), taken, isFar) }));
+      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), ways, taken, isFar) }));
       const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
       for (const box of placed) box.texts.name.replaceChildren();
       return boxes.filter((box) => !placed.has(box));

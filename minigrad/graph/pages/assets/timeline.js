@@ -99,9 +99,6 @@ timeline.computed = new Int32Array(original.nodes.length);
 timeline.done = new Int32Array(original.edges.length);
 timeline.began = new Int32Array(original.edges.length);
 
-// The step that brings each node the first part of its gradient; 0 if none does.
-timeline.reached = new Int32Array(original.nodes.length);
-
 const arrivalsOf = original.nodes.map(() => new Map());
 original.steps.forEach(([kind, number], i) => {
   if (kind === "forward") {
@@ -112,6 +109,5 @@ original.steps.forEach(([kind, number], i) => {
   timeline.began[number] ||= i + 1;
   if (!timeline.adds(i + 1)) return;
   const { source, output } = original.edges[number];
-  timeline.reached[source] ||= i + 1;
   keptIn(arrivalsOf[source], output, () => []).push({ step: i + 1, edge: number });
 });
