@@ -29,7 +29,7 @@ class BoxView {
     if (node !== null) this.updateNode({ ...box, node }, lit);
     else if (box.scene !== null) this.updateScene(box, lit);
     else setAttributes(this.group, { class: "box absent" }); // not in this iteration
-    setAttributes(this.group, { "data-end": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1" });
+    setAttributes(this.group, { "data-end": null, "data-carded": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1" });
   }
 
   updateNode({ node, alias, scene, more }, lit) {
@@ -71,7 +71,9 @@ class BoxView {
     const called = [...partTexts(texts, this.heatSpace(texts, rows, 1, CLOSE * unit)?.grid, rows), ...texts.names];
     const inLines = (names) => named(names, (w - 3 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
     const bare = inLines(texts.names);
-    const lines = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
+    const inside = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
+    const cellBelow = (count) => Math.min(...(this.heatSpace(texts, rows, count, CLOSE * unit)?.size ?? [0])) * camera.scale;
+    const lines = inside.length > 1 && cellBelow(inside.length) < camera.TEXT / 4 && cellBelow(0) >= camera.TEXT / 4 ? [] : inside; // beside the box it takes no room from the map
     const [high, heats] = [ROW, CLOSE].map((row) => [row * unit, this.heatSpace(texts, rows, lines.length, row * unit)]).find((one) => one[1] !== null) ?? [ROW * unit, null];
     const [names, left] = [lines.map(() => "name"), rows - lines.length];
     const shared = heats === null && left === 1 && texts.has ? this.shared(texts, lines, room / unit) : {};
@@ -93,7 +95,7 @@ class BoxView {
     this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
     const told = (texts.has && !this.isEnd ? texts.gradient : texts.value).at(-1);
-    this.isTold = this.isNamed && (heats !== null || [this.texts.name, this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text))));
+    this.isTold = heats !== null ? inside.length > 0 : this.isNamed && [this.texts.name, this.texts.value, this.texts.gradient].some((part) => [told, fewDigits(told)].some((text) => part.textContent.includes(text)));
   }
 
   // Return how value and gradient share a box with one line for both: as a pair in this line, or with the value in the line of the name.

@@ -188,9 +188,8 @@ const play = {
 
   // While the quiz or a lesson asks, a gradient is shown here no sooner than in the graph.
   tells(leaf) {
-    if (!quiz.on && !lesson.asks) return true;
-    if (quiz.hidesGradient(leaf)) return false;
-    return timeline.gradient(leaf, 0, state.step) !== null && timeline.missing(leaf, 0, state.step) === 0;
+    const isComplete = timeline.gradient(leaf, 0, state.step) !== null && timeline.missing(leaf, 0, state.step) === 0;
+    return (!quiz.on && !lesson.asks) || (isComplete && !quiz.hidesGradient(leaf));
   },
 
   update() {

@@ -121,10 +121,8 @@ class SceneView {
     const ends = (this.current = this.ends());
     const lit = { ...look, receives: at?.source ?? null, applies: at?.target ?? null, active: new Map(ends.map((end) => [end.box, end])) };
     // A name has the round of its loops if another box is called so without it.
-    const labels = new Set(this.boxes.flatMap(({ index }) => {
-      const { node, result } = places.box(this.number, index, this.iteration);
-      return (node ?? result) === null ? [] : [labelOf(node ?? result)];
-    }));
+    const nodes = this.boxes.map(({ index }) => places.box(this.number, index, this.iteration)).map(({ node, result }) => node ?? result);
+    const labels = new Set(nodes.filter((node) => node !== null).map(labelOf));
     const shorts = [...labels].map((label) => label.split(" · ")[0]);
     const isAlone = (short) => shorts.indexOf(short) === shorts.lastIndexOf(short);
     lit.short = (label) => (isAlone(label.split(" · ")[0]) ? label.split(" · ")[0] : label);
@@ -258,12 +256,13 @@ class SceneView {
     const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     const untagged = (boxes, isFar) => {
       const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), ways, taken, isFar) }));
+      tags.sort((a, b) => b.lines[0].length - a.lines[0].length); // a long one has fewer places
       const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
       for (const box of placed) box.texts.name.replaceChildren();
       return boxes.filter((box) => !placed.has(box));
     };
     const nameless = untagged(cut.filter((box) => box.isPicture || !box.squeeze({ most: 1 })), false);
-    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze({ ofLetters: this.whole })), true)) box.squeeze();
+    for (const box of untagged(nameless.filter((one) => one.isPicture || !one.squeeze({ ofLetters: false })), true)) box.squeeze();
   }
 
   // Send the pulse of the step along its line, from the operation to the operand. It travels once: a zoom or a click does not send it
