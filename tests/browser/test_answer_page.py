@@ -23,7 +23,9 @@ def test_it_opens_at_the_step_whose_gradient_is_wrong(
     assert page.evaluate("state.step") == 0 and "This is your own" in page.inner_text("#lesson-section")
     page.goto(f"{page.url.partition('#')[0]}#step={found[2]}")
     page.reload()
-    assert page.evaluate("state.step") == int(found[2]) and page.evaluate("lesson.data.steps.some(({ at }) => at === state.step)")
+    assert page.evaluate("state.step") == int(found[2]) and page.evaluate(
+        "lesson.data.steps.some(({ at }) => at === state.step)"
+    )
     assert page.evaluate("graph.nodes[graph.edges[graph.steps[state.step - 1][1]].source].name") == "x"
     assert "Gradient of x: your program gave" in page.inner_text("#lesson-section")
     page.select_option("#language", "ja")

@@ -217,6 +217,42 @@ def test_a_card_in_projector_mode_covers_no_other_box_and_none_that_can_be_read(
         assert page.evaluate(whole, carded) == []
 
 
+def alone(program: Callable[[], Any]) -> Callable[[], tuple[Any, dict[str, Any]]]:
+    """Return the program without its leaves, as opened() wants it."""
+    return lambda: (program(), {})
+
+
+CALLED = "[...document.querySelectorAll('.box:not(.absent) .name, .tags .card')].map((one) => one.textContent)"
+
+
+def test_the_whole_gpt_block_has_all_names_and_readable_maps_on_a_projector(tmp_path: Path, show: Show) -> None:
+    """A name in several lines would leave no room for a map of cells that a class can see."""
+    page = opened(alone(looks.gpt_block), tmp_path, show, 1280, 720)
+    page.keyboard.press("p")
+    for step in (0, page.evaluate("timeline.count")):
+        page.evaluate(f"go({step})")
+        page.wait_for_timeout(100)  # the formula may have changed the size of the graph
+        names = page.evaluate(CALLED)
+        for name in ("embedding.weight", "embedding", "attention_norm", "layers.0.add", "feed_forward_norm"):
+            assert name in names, (step, name)
+        cells = page.evaluate("view.boxes.filter(({ cell }) => cell !== null).map(({ cell }) => cell * camera.scale)")
+        assert len(cells) >= 12 and min(cells) > 5
+
+
+def test_a_box_that_had_a_card_has_its_name_at_a_later_step(tmp_path: Path, show: Show) -> None:
+    page = opened(alone(looks.lstm_cell), tmp_path, show, 390, 844)
+    last = page.evaluate("timeline.count")
+    page.evaluate(f"go({last})")
+    names = page.evaluate(CALLED)
+    page.evaluate("go(timeline.steps.findIndex((_, i) => places.ofNode(timeline.at(i + 1).target) === 0) + 1)")
+    for _ in range(6):
+        page.keyboard.press("-")
+    carded = "view.boxes.filter(({ group }) => 'carded' in group.dataset).length"
+    assert page.evaluate(carded) > 0
+    page.evaluate(f"go({last})")
+    assert page.evaluate(carded) == 0 and page.evaluate(CALLED) == names
+
+
 def test_the_whole_view_marks_the_box_in_which_a_step_happens(tmp_path: Path, show: Show) -> None:
     """Also a closed box: its contents are those of the scenes in it."""
     with mg.trace():

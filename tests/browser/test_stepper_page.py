@@ -286,6 +286,43 @@ def test_a_formula_that_is_too_wide_has_letters_and_maps(tmp_path: Path, show: S
     assert "u = (1 + np.exp(-z))₃" not in shown.inner_text() and shown.locator(".matrix").count() > 0
 
 
+def test_no_name_in_a_formula_is_broken_on_a_phone(tmp_path: Path, show: Show) -> None:
+    with mg.trace():
+        loss = looks.softmax_regression()
+    loss.backward(retain_graph=True)
+    page = show(explain(loss, tmp_path / "page.html"), 390, 844)
+    letters = 0
+    for step in range(1, page.evaluate("timeline.count") + 1):
+        page.evaluate(f"go({step})")
+        names = page.locator(".equation .label-in-math span").all()
+        for name in names:
+            height, size = name.evaluate("(one) => [one.clientHeight, parseFloat(getComputedStyle(one).fontSize)]")
+            assert height < 1.9 * size, (step, name.inner_text())
+        letters += "where u = " in page.inner_text(".equation")
+    assert letters > 2
+
+
+def test_an_answer_stands_alone_in_a_line_only_below_large_type(tmp_path: Path, show: Show) -> None:
+    w, x = mg.Tensor(0.25, requires_grad=True, name="weight"), mg.Tensor(0.5, requires_grad=True, name="x")
+    with mg.trace():
+        loss: Any = np.tanh(w * x) * w
+    page = show(explain(loss, tmp_path / "page.html"), 1280, 720)
+    page.keyboard.press("p")
+    placed = """() => {
+      const [formula, answer] = [".equation", ".equation .answer"].map((one) => document.querySelector(one));
+      return [answer.getBoundingClientRect().left - formula.getBoundingClientRect().left, parseFloat(formula.style.fontSize)];
+    }"""
+    sizes = set()
+    for width in range(940, 1300, 40):
+        page.set_viewport_size({"width": width, "height": 720})
+        for step in range(1, page.evaluate("timeline.count")):
+            page.evaluate(f"go({step})")
+            left, size = page.evaluate(placed)
+            assert left > 2 or size <= 32, (width, step)
+            sizes.add(size)
+    assert len(sizes) > 2
+
+
 def test_a_short_name_of_an_operation_has_all_of_its_operands(tmp_path: Path, show: Show) -> None:
     """A name that has the round of its loop is no end of the short name: h + bias, and not h."""
     x, bias = leaf([0.5, -1.0], "x"), leaf([2.0, 0.3], "bias")
