@@ -12,8 +12,8 @@ function toggleProjector() {
   render(true);
 }
 
-// Fit the formula into its place. If it is too large, or takes a third of the screen, or a name in it is broken, it is written with fewer
-// letters and numbers; and if it is still too large, without the numbers of its operands.
+// Fit the formula into its place. If it is too large, or takes a quarter of the screen, or a name in it is broken, it is written with fewer
+// letters and numbers; and if it is still too large, there or on a phone, without the numbers of its operands.
 function fitFormula() {
   const formula = find("title-section").querySelector(".equation");
   const fits = fitted(formula);
@@ -22,9 +22,10 @@ function fitFormula() {
     [...formula.querySelectorAll("math:not(.answer, .element)")].slice(sides).forEach((part) => part.remove());
     return fitted(formula);
   };
-  const isTall = document.body.classList.contains("projector") && innerWidth > 900 && formula.clientHeight > innerHeight * 0.28;
+  const isPhone = innerWidth <= 800;
+  const isTall = () => (isPhone || document.body.classList.contains("projector")) && formula.clientHeight > innerHeight * 0.25;
   const isBroken = [...formula.querySelectorAll(".label-in-math span")].some((name) => name.getBoundingClientRect().height > 1.9 * parseFloat(getComputedStyle(name).fontSize));
-  if ((!fits || isTall || isBroken) && timeline.at(state.step) !== null && !again()) again(2);
+  if ((!fits || isTall() || isBroken) && timeline.at(state.step) !== null && (!again() || (isPhone && isTall()))) again(2);
 }
 
 // Make the formula as large as its place allows in projector mode, and never under 24 px. A side that is too wide, there or on a phone,
@@ -33,8 +34,7 @@ function fitted(formula) {
   const section = find("title-section");
   const wide = () => [...formula.querySelectorAll("math")].filter((part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > formula.getBoundingClientRect().right + 1);
   const fits = () => section.scrollHeight <= section.clientHeight && section.clientHeight <= innerHeight * 0.3 && wide().length === 0;
-  const left = (part) => part?.getBoundingClientRect().left;
-  const isAlone = () => left(formula.querySelector("math.answer:not(:has(.matrix, .map))")) < left(formula) + 2; // the answer, in a line of its own
+  const isAlone = () => formula.querySelector("math.answer:not(:has(.matrix, .map))")?.getBoundingClientRect().left < formula.getBoundingClientRect().left + 2; // the answer, in a line of its own
   const shrink = (least) => {
     let size = state.step === timeline.count ? 28 : 48; // at the end the graph is more important
     do formula.style.fontSize = `${size}px`;

@@ -69,7 +69,7 @@ class BoxView {
     const room = w - INSET * unit;
     const rows = Math.floor((h - 2 * unit) / (TIGHT * unit));
     const called = [...partTexts(texts, this.heatSpace(texts, rows, 1, CLOSE * unit)?.grid, rows), ...texts.names];
-    const inLines = (names) => named(names, (w - 3 * unit - (flag === "" ? 0 : 16 * unit)) / unit, rows);
+    const inLines = (names) => named(names, (w - 3 * unit - (flag === "" ? 0 : 18 * unit)) / unit, rows);
     const bare = inLines(texts.names);
     const inside = inLines(called).length > bare.length && rows < 5 ? bare : inLines(called); // the shape takes no line from a low map
     const cellBelow = (count) => Math.min(...(this.heatSpace(texts, rows, count, CLOSE * unit)?.size ?? [0])) * camera.scale;

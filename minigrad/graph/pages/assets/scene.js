@@ -225,7 +225,7 @@ class SceneView {
       if (readable && !isLast) taken.push(camera.rect(box.about));
       setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
       if (readable) return [];
-      const made = cardOf([labelOf(end.node), text].filter(Boolean), end.end, rects[end.box], rects.filter((_, i) => i !== end.box), taken, pane);
+      const made = cardOf([labelOf(end.node), box.cell === null && text].filter(Boolean), end.end, rects[end.box], rects.filter((_, i) => i !== end.box), taken, pane);
       return [{ ...made, about: { "data-end": end.end, "data-box": end.box, role: "button" } }];
     });
     this.cards.replaceChildren();
