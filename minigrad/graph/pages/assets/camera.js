@@ -57,7 +57,7 @@ const camera = {
   // Return the view near this one in which the pane's edge cuts the fewest boxes: a little smaller, or moved until a box is in sight or
   // out of it. These boxes stay in sight. One box less is worth a scale that is a fifth smaller.
   uncut(boxes, scene, pane) {
-    const isShown = (view) => boxes.every((box) => inSight(this.rect(box, view), pane, this.EDGE - 1));
+    const isShown = (view) => boxes.every((box) => inSight(this.rect(box, view), pane, this.EDGE - 1)); // 1 px for rounding
     const cuts = (view) => scene.boxes.map((box) => this.rect(box, view)).filter((rect) => overlap(rect, { left: 0, top: 0, right: pane.width, bottom: pane.height }) && !inSight(rect, pane));
     const moved = (view, axis) => {
       const [low, high, size] = axis === "x" ? ["left", "right", pane.width] : ["top", "bottom", pane.height];

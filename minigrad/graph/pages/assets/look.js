@@ -12,8 +12,8 @@ function toggleProjector() {
   render(true);
 }
 
-// Fit the formula into its place. If it is too large, or takes a quarter of the screen, or a name in it is broken, it is written with fewer
-// letters and numbers; and if it is still too large, there or on a phone, without the numbers of its operands.
+// Fit the formula into its place. If it is too large, or a name in it is broken, or it takes a quarter of a projector's or a phone's screen,
+// it is written with fewer letters and numbers. If it is then still too large, or that tall on a phone, the numbers of its operands go, too.
 function fitFormula() {
   const formula = find("title-section").querySelector(".equation");
   const fits = fitted(formula);

@@ -107,8 +107,8 @@ class SceneView {
     const boxesOf = (edges) => edges.flatMap((other) => this.lineWith([other])?.about.from ?? []).map((i) => this.scene.boxes[i]);
     const read = edge === null ? [] : boxesOf(operandsOf(target).filter((other) => equation.readsLetter(graph.edges[edge], graph.edges[other].argument)));
     const others = edge === null ? [] : boxesOf(operandsOf(target));
-    const ways = this.current.flatMap(({ line }) => line?.parts ?? []);
-    return { parts: [...new Set([...read, ...others, ...ways])], read: read.length };
+    const lines = this.current.flatMap(({ line }) => line?.parts ?? []);
+    return { parts: [...new Set([...read, ...others, ...lines])], read: read.length };
   }
 
   lineWith(edges) {
@@ -162,7 +162,7 @@ class SceneView {
     if (this.whole || camera.wanted !== null) return;
     const { scale, x, y } = camera;
     for (let count = this.aimed.length; camera.scale < camera.near && count >= this.least && !this.isLegible(); count--) camera.frame(this.aimed.slice(0, count), this.scene, this.pane, false);
-    if (camera.scale < 1.05 * scale && !this.isLegible()) Object.assign(camera, { scale, x, y }); // little is gained
+    if (camera.scale < 1.05 * scale && !this.isLegible()) Object.assign(camera, { scale, x, y }); // going near has not helped
   }
 
   // Return whether the boxes of the step are readable at this scale.
@@ -252,10 +252,10 @@ class SceneView {
   tag(taken) {
     this.tags.replaceChildren();
     const rects = this.boxes.map(({ about }) => camera.rect(about));
-    const ways = this.lines.flatMap((line) => line.parts.map((part) => camera.rect(part)));
+    const lines = this.lines.flatMap((line) => line.parts.map((part) => camera.rect(part)));
     const cut = this.boxes.filter((box) => box.isNamed === false && box.group.dataset.carded === undefined);
     const untagged = (boxes, isFar) => {
-      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), ways, taken, isFar) }));
+      const tags = boxes.map(({ names, index }) => ({ index, ...tagOf(names.at(-1), rects[index], rects.filter((_, i) => i !== index), lines, taken, isFar) }));
       tags.sort((a, b) => b.lines[0].length - a.lines[0].length); // a long one has fewer places
       const placed = new Set(dealt(tags, this.tags, this.pane, taken).map(({ index }) => this.boxes[index]));
       for (const box of placed) box.texts.name.replaceChildren();
